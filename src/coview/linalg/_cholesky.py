@@ -1,0 +1,145 @@
+"""Cholesky factors with escalating jitter; the only place that adds jitter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import cho_solve, lapack, solve_triangular
+
+from coview.exceptions import NotPositiveDefiniteError
+
+__all__ = ["CholeskyFactor", "cholesky", "solve_positive_definite"]
+
+# From this order on, one LAPACK Cholesky per matrix beats the stacked LU of numpy.
+_STACK_LIMIT = 96
+
+
+@dataclass(frozen=True)
+class CholeskyFactor:
+    """Lower Cholesky factor of a symmetric positive definite matrix.
+
+    Attributes
+    ----------
+    lower : ndarray of shape (n, n)
+        ``L`` with ``L @ L.T`` equal to the matrix plus ``jitter`` on its diagonal; zeros above the diagonal.
+    jitter : float
+        What had to be added to the diagonal, in the units of the matrix; 0 when nothing was.
+    """
+
+    lower: NDArray[np.float64]
+    jitter: float = 0.0
+
+    @property
+    def log_det(self) -> float:
+        """Natural logarithm of the determinant of the factored matrix."""
+        return 2.0 * float(np.log(np.diagonal(self.lower)).sum())
+
+    def solve(self, rhs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """``A^{-1} rhs`` for the factored matrix A; O(n^2) per column."""
+        return np.asarray(cho_solve((self.lower, True), rhs, check_finite=False))
+
+    def half_solve(self, rhs: NDArray[np.float64], *, transposed: bool = False) -> NDArray[np.float64]:
+        """``L^{-1} rhs``, or ``L^{-T} rhs`` when transposed; O(n^2) per column."""
+        trans = 1 if transposed else 0
+        return np.asarray(solve_triangular(self.lower, rhs, lower=True, trans=trans, check_finite=False))
+
+    def inverse(self) -> NDArray[np.float64]:
+        """The inverse as a full symmetric matrix, for callers whose result *is* the inverse; O(n^3)."""
+        if not self.lower.size:
+            return np.zeros_like(self.lower)
+        inverse, info = lapack.dpotri(self.lower, lower=1)
+        if info != 0:
+            raise NotPositiveDefiniteError(f"The Cholesky factor is singular at row {info - 1}.")
+        rows, columns = np.triu_indices(inverse.shape[0], 1)
+        inverse[rows, columns] = inverse.T[rows, columns]
+        return np.asarray(inverse)
+
+
+def cholesky(
+    matrix: ArrayLike, *, name: str = "The matrix", max_jitter: float = 1e-6, hint: str = ""
+) -> CholeskyFactor:
+    """Cholesky factor of a symmetric matrix, with the smallest jitter of a short list that makes it succeed.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n, n)
+        Symmetric; only the lower triangle is read.
+    name : str, default="The matrix"
+        How an error message calls the matrix.
+    max_jitter : float, default=1e-6
+        Largest jitter tried, as a share of the mean diagonal; 0 tries none.
+    hint : str, default=""
+        What the error message advises.
+
+    Returns
+    -------
+    factor : CholeskyFactor
+
+    Raises
+    ------
+    NotPositiveDefiniteError
+        If the matrix stays indefinite at the largest jitter, or is not finite.
+
+    Notes
+    -----
+    Time O(n^3 / 3), memory one copy of the matrix. Jitter is tried in steps of 100 from 1e-12 of the mean diagonal.
+
+    Examples
+    --------
+    >>> from coview.linalg import cholesky
+    >>> factor = cholesky([[4.0, 2.0], [2.0, 3.0]])
+    >>> round(factor.log_det, 6)
+    2.079442
+    """
+    matrix = np.asarray(matrix, dtype=np.float64)
+    if not np.isfinite(matrix).all():
+        raise NotPositiveDefiniteError(f"{name} must be finite to be factored; it holds NaN or infinity. {hint}".rstrip())
+    scale = float(np.mean(np.diagonal(matrix))) if matrix.size else 1.0
+    share = 0.0
+    while share <= max_jitter:
+        lower, info = _lower_factor(matrix, share * scale)
+        if info == 0:
+            return CholeskyFactor(lower, share * scale)
+        share = 1e-12 if share == 0.0 else share * 100.0
+        if scale <= 0.0:
+            break
+    smallest = float(np.linalg.eigvalsh(matrix)[0])
+    raise NotPositiveDefiniteError(
+        f"{name} must be positive definite; its smallest eigenvalue is {smallest:.1e} "
+        f"after jitter {max_jitter * max(scale, 0.0):.1e}. {hint}".rstrip()
+    )
+
+
+def _lower_factor(matrix: NDArray[np.float64], jitter: float) -> tuple[NDArray[np.float64], int]:
+    """LAPACK's factor of ``matrix + jitter I`` and its error code."""
+    if not matrix.size:
+        return matrix.copy(), 0
+    work = np.array(matrix, order="F")
+    if jitter:
+        work.flat[:: matrix.shape[0] + 1] += jitter
+    lower, info = lapack.dpotrf(work, lower=1, clean=1, overwrite_a=1)
+    return np.asarray(lower), int(info)
+
+
+def solve_positive_definite(matrices: NDArray[np.float64], rhs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Solve a stack of well-conditioned symmetric positive definite systems.
+
+    Parameters
+    ----------
+    matrices : ndarray of shape (n_systems, n, n)
+        Symmetric, eigenvalues bounded away from zero (no jitter is added).
+    rhs : ndarray of shape (n_systems, n, k)
+
+    Returns
+    -------
+    solution : ndarray of shape (n_systems, n, k)
+
+    Notes
+    -----
+    Small orders go through one stacked call, larger ones through one Cholesky factorization each.
+    """
+    if matrices.shape[-1] < _STACK_LIMIT:
+        return np.linalg.solve(matrices, rhs)
+    return np.stack([cholesky(matrix, max_jitter=0.0).solve(b) for matrix, b in zip(matrices, rhs, strict=True)])
