@@ -1,0 +1,24 @@
+"""Scores of predicted probabilities against withheld labels."""
+
+from coview.metrics._curves import mean_precision_recall_curve, mean_roc_curve
+from coview.metrics._probability import (
+    brier_score,
+    confusion_table,
+    expected_calibration_error,
+    log_loss_per_sample,
+    mean_auc,
+    probability_scores,
+    reliability_table,
+)
+
+__all__ = [
+    "brier_score",
+    "confusion_table",
+    "expected_calibration_error",
+    "log_loss_per_sample",
+    "mean_auc",
+    "mean_precision_recall_curve",
+    "mean_roc_curve",
+    "probability_scores",
+    "reliability_table",
+]
