@@ -1,0 +1,265 @@
+"""Consensus of views given their Gram matrices: prior covariances, exact experts for new rows, their combination."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coview.exceptions import ViewError
+from coview.inference._shares import ViewWeights, rows_without_view
+from coview.linalg import CholeskyFactor, cholesky
+
+__all__ = ["DenseConsensus", "Experts", "NewGrams", "combine_experts"]
+
+
+@dataclass(frozen=True)
+class NewGrams:
+    """Kernel values of new samples.
+
+    Attributes
+    ----------
+    presence : ndarray of shape (n_new, n_views), dtype=bool
+    crosses : sequence of ndarray of shape (n_new with the view, n_training with the view)
+    diagonals : sequence of ndarray of shape (n_new with the view,)
+    """
+
+    presence: NDArray[np.bool_]
+    crosses: Sequence[NDArray[np.float64]]
+    diagonals: Sequence[NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Experts:
+    """What each view alone says about new samples, before any label.
+
+    Attributes
+    ----------
+    presence : ndarray of shape (n_new, n_views), dtype=bool
+        Views that count: present in the new sample and somewhere in training.
+    crosses : ndarray of shape (n_views, n_new, k)
+        Prior covariance of ``f_j(x*)`` with the latent function at k training rows; zero where the view is absent.
+    covariances : ndarray of shape (n_new, n_views, n_views)
+        Prior covariance between the ``f_j(x*)``; zero where absent.
+    """
+
+    presence: NDArray[np.bool_]
+    crosses: NDArray[np.float64]
+    covariances: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class DenseConsensus:
+    """Prior of the consensus function and of the views' mean, from one Gram matrix per view.
+
+    Labels play no part: one object serves every label set, class and repeat.
+
+    Attributes
+    ----------
+    grams : sequence of ndarray of shape (n_j, n_j)
+        Gram matrix of each view over the samples that have it, in increasing order.
+    weights : ViewWeights
+    presence : ndarray of shape (n_samples, n_views), dtype=bool
+    """
+
+    grams: Sequence[NDArray[np.float64]]
+    weights: ViewWeights
+    presence: NDArray[np.bool_]
+
+    @cached_property
+    def rows(self) -> list[NDArray[np.intp]]:
+        """Positions of the samples that have each view."""
+        return [np.flatnonzero(column) for column in self.presence.T]
+
+    @cached_property
+    def seen(self) -> NDArray[np.bool_]:
+        """Views that some sample has (n_views,)."""
+        return np.asarray(self.presence.any(axis=0))
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """Share of each view in the mean of each sample (n_samples, n_views)."""
+        return self.weights.shares(self.presence)
+
+    @cached_property
+    def _active(self) -> list[int]:
+        """Views that tie samples together: seen, and of finite variance."""
+        return [int(j) for j in np.flatnonzero(self.seen & self.weights.finite)]
+
+    @cached_property
+    def _tied(self) -> NDArray[np.intp]:
+        """Samples that have a view of finite variance."""
+        return np.flatnonzero(self.presence[:, self.weights.finite].any(axis=1))
+
+    @cached_property
+    def factors(self) -> list[CholeskyFactor | None]:
+        """Cholesky factors of ``K_j + sigma_j^2 I``; None where the variance is infinite or nobody has the view."""
+        factors: list[CholeskyFactor | None] = [None] * len(self.grams)
+        for j in self._active:
+            shifted = np.array(self.grams[j], dtype=np.float64)
+            shifted.flat[:: shifted.shape[0] + 1] += self.weights.variances[j]
+            hint = f"Raise view_variances of view {j} or check that its kernel is valid."
+            factors[j] = cholesky(shifted, name=f"The Gram matrix of view {j} plus its variance", hint=hint)
+        return factors
+
+    def precision(self) -> NDArray[np.float64]:
+        """``Lambda_c``, the sum over views of ``(K_j + sigma_j^2 I)^{-1}`` on the rows that have the view; O(sum n_j^3)."""
+        n = len(self.presence)
+        total = np.zeros((n, n))
+        for j in self._active:
+            inverse = self._factor(j).inverse()
+            if self.rows[j].size == n:
+                total += inverse
+            else:
+                total[np.ix_(self.rows[j], self.rows[j])] += inverse
+        return total
+
+    @cached_property
+    def consensus_covariance(self) -> NDArray[np.float64]:
+        """``K_c``, prior covariance of the consensus function (n_samples, n_samples).
+
+        Complete views are folded by the parallel sum ``S_1 - S_1 (S_1 + S_2)^{-1} S_1``, which keeps all digits for small
+        variances; otherwise the precision is factored.
+        """
+        empty = rows_without_view(self.presence)
+        if empty.size:
+            raise ViewError(
+                f"Every sample must have a view; row(s) {_few(empty)} have none, so the prior of the consensus is improper "
+                "there. Drop these rows, or fit with no_view='prior'."
+            )
+        if not self.weights.finite[self.seen].all():
+            raise ViewError("The consensus function needs finite view variances; use the mean of the views for infinite ones.")
+        return self._tied_covariance
+
+    @cached_property
+    def _tied_covariance(self) -> NDArray[np.float64]:
+        """``K_c`` over the tied samples."""
+        if all(self.rows[j].size == self._tied.size for j in self._active):
+            total = self._shifted(self._active[0])
+            for j in self._active[1:]:
+                half = cholesky(total + self._shifted(j), name="The sum of the views' covariances").half_solve(total)
+                total = total - half.T @ half
+            return total
+        precision = self.precision()[np.ix_(self._tied, self._tied)]
+        return cholesky(precision, name="The consensus precision", hint="Raise view_variances.").inverse()
+
+    @cached_property
+    def mean_covariance(self) -> NDArray[np.float64]:
+        """``K_s``, prior covariance of the mean that the views imply (n_samples, n_samples), without subtraction.
+
+        ``K_s = B K_c B^T + sum_j C_j E_j (sigma_j^2 A_j) E_j^T C_j`` with ``A_j = K_j (K_j + sigma_j^2 I)^{-1}`` and
+        ``B = sum_j C_j E_j A_j E_j^T``; views of infinite variance add ``C_j E_j K_j E_j^T C_j``.
+        """
+        empty = rows_without_view(self.presence)
+        if empty.size:
+            raise ViewError(
+                f"Every sample must have a view; row(s) {_few(empty)} have none, so their mean is undefined. Drop these "
+                "rows, or fit with no_view='prior'."
+            )
+        n = len(self.presence)
+        total, B = np.zeros((n, n)), np.zeros((n, n))
+        for j in np.flatnonzero(self.seen):
+            rows, share = self.rows[j], self.shares[self.rows[j], j]
+            grid = np.ix_(rows, rows)
+            if not self.weights.finite[j]:
+                total[grid] += share[:, None] * self.grams[j] * share
+                continue
+            A = self._smoother(j)
+            B[grid] += share[:, None] * A
+            total[grid] += share[:, None] * (self.weights.variances[j] * A) * share
+        if self._active:
+            B = B[:, self._tied]
+            total += B @ self._tied_covariance @ B.T
+        return 0.5 * (total + total.T)
+
+    def side_information(self, j: int) -> NDArray[np.float64]:
+        """``C_j``, prior covariance of ``f_j`` given that the views agree (n_j, n_j); needs no inverse of ``K_j``."""
+        A = self._smoother(j)
+        inner = self.consensus_covariance[np.ix_(self.rows[j], self.rows[j])]
+        return self.weights.variances[j] * A + A @ inner @ A.T
+
+    def experts(self, new: NewGrams, rows: NDArray[np.intp]) -> Experts:
+        """What each view says about new rows, against the latent function at training ``rows``.
+
+        ``Cov(f_j(x*), f_c) = Cov(f_j(x*), m) = v_j^T K_c`` with ``v_j = E_j Gamma_j k_j*``: the consensus function is the
+        mean plus noise that no view knows of.
+        """
+        presence = new.presence & self.seen
+        n_new, n_views = presence.shape
+        crosses = np.zeros((n_views, n_new, rows.size))
+        covariances = np.zeros((n_new, n_views, n_views))
+        projections: dict[int, NDArray[np.float64]] = {}
+        for j in (int(view) for view in np.flatnonzero(presence.any(axis=0))):
+            here = np.flatnonzero(presence[:, j])
+            full = np.zeros((n_new, len(self.presence)))
+            if self.weights.finite[j]:
+                projected = self._factor(j).solve(new.crosses[j].T).T
+                known = np.einsum("ij,ij->i", projected, new.crosses[j])
+                covariances[here, j, j] = np.maximum(new.diagonals[j] - known, 0.0)
+                full[np.ix_(here, self.rows[j])] = projected
+                projections[j] = full
+            else:
+                full[np.ix_(here, self.rows[j])] = new.crosses[j] * self.shares[self.rows[j], j]
+                crosses[j] = full[:, rows]
+                covariances[here, j, j] = new.diagonals[j]
+        for j, left in projections.items():
+            spread = np.zeros_like(left)
+            spread[:, self._tied] = left[:, self._tied] @ self._tied_covariance
+            crosses[j] = spread[:, rows]
+            for k, right in projections.items():
+                covariances[:, j, k] += np.einsum("ij,ij->i", spread, right)
+        return Experts(presence, crosses, covariances)
+
+    def _smoother(self, j: int) -> NDArray[np.float64]:
+        """``A_j = K_j (K_j + sigma_j^2 I)^{-1}``, symmetric (n_j, n_j)."""
+        A = self._factor(j).solve(np.asarray(self.grams[j], dtype=np.float64))
+        return 0.5 * (A + A.T)
+
+    def _factor(self, j: int) -> CholeskyFactor:
+        factor = self.factors[j]
+        if factor is None:
+            raise ViewError(f"View {j} has no finite variance or no samples.")
+        return factor
+
+    def _shifted(self, j: int) -> NDArray[np.float64]:
+        shifted = np.array(self.grams[j], dtype=np.float64)
+        shifted.flat[:: shifted.shape[0] + 1] += self.weights.variances[j]
+        return shifted
+
+
+def combine_experts(
+    means: NDArray[np.float64], covariances: NDArray[np.float64], presence: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Generalized least squares of the views' opinions: the exact consensus at new rows.
+
+    Parameters
+    ----------
+    means : ndarray of shape (n_new, n_views)
+        ``a_j``, posterior mean of view j's latent function at the new row.
+    covariances : ndarray of shape (n_new, n_views, n_views)
+        ``T``, their posterior covariance plus the view variances on the diagonal.
+    presence : ndarray of shape (n_new, n_views), dtype=bool
+        Each row has a view at least.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_new, n_views)
+        ``T^{-1} 1 / (1^T T^{-1} 1)``, zero for absent views; the mean is ``sum(weights * means)``.
+    variances : ndarray of shape (n_new,)
+        ``1 / (1^T T^{-1} 1)``.
+    """
+    both = presence[:, :, None] & presence[:, None, :]
+    T = np.where(both, covariances, np.eye(presence.shape[1]))
+    ones = presence.astype(np.float64)
+    solved = np.linalg.solve(T, ones[:, :, None])[:, :, 0] * ones
+    total = solved.sum(axis=1)
+    return solved / total[:, None], 1.0 / total
+
+
+def _few(rows: NDArray[np.intp], limit: int = 5) -> str:
+    """The first positions, for a message."""
+    text = ", ".join(str(row) for row in rows[:limit])
+    return text + (f", ... ({rows.size} in all)" if rows.size > limit else "")

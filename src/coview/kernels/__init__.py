@@ -1,0 +1,52 @@
+"""From views to covariances between samples."""
+
+from coview.kernels._co_training import (
+    co_regularization_precision,
+    co_training_kernel,
+    co_training_precision,
+    dense_consensus,
+    mean_consensus_kernel,
+    side_information_kernel,
+)
+from coview.kernels._completion import ViewCompletion
+from coview.kernels._features import JointSpectralFeatures, SpectralFeatures, stack_views
+from coview.kernels._per_view import (
+    KernelLike,
+    diagonal,
+    gram,
+    gram_gradient,
+    inner_products,
+    kernel_per_view,
+    linear_amplitude,
+    median_distance,
+    resolve_kernel,
+    squared_distances,
+)
+from coview.kernels._scaling import ViewScaling
+from coview.kernels._spectrum import GramSpectrum, LinearSpectrum
+
+__all__ = [
+    "GramSpectrum",
+    "JointSpectralFeatures",
+    "KernelLike",
+    "LinearSpectrum",
+    "SpectralFeatures",
+    "ViewCompletion",
+    "ViewScaling",
+    "co_regularization_precision",
+    "co_training_kernel",
+    "co_training_precision",
+    "dense_consensus",
+    "diagonal",
+    "gram",
+    "gram_gradient",
+    "inner_products",
+    "kernel_per_view",
+    "linear_amplitude",
+    "mean_consensus_kernel",
+    "median_distance",
+    "resolve_kernel",
+    "side_information_kernel",
+    "squared_distances",
+    "stack_views",
+]

@@ -1,0 +1,227 @@
+"""Feature maps for training and new rows: the leading spectrum of one view, or of all views together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+
+from coview.kernels._per_view import KernelLike, diagonal, gram, kernel_per_view, linear_amplitude, resolve_kernel
+from coview.kernels._spectrum import GramSpectrum, LinearSpectrum
+
+__all__ = ["JointSpectralFeatures", "SpectralFeatures", "stack_views"]
+
+
+class SpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Features whose inner products are the leading spectrum of one view's kernel.
+
+    The Gram matrix of the training rows is centered, scaled to a mean diagonal of one and cut to its largest eigenvalues, in
+    this order; new rows are projected onto the same eigenvectors, so that they need no refit.
+
+    Parameters
+    ----------
+    kernel : kernel object, "linear", "rbf" or callable
+    n_components : int, default=None
+        Rank of the cut; None keeps every eigenvalue above 1e-12 of the largest.
+    center : bool, default=False
+        Center in feature space, over the training rows.
+    scale : bool, default=True
+        Divide by the mean diagonal that the (centered) Gram matrix has over the training rows.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (rank,)
+        Kept eigenvalues of the scaled Gram matrix, decreasing.
+    kernel_ : kernel object or callable
+
+    Notes
+    -----
+    :math:`\phi(x) = L^{-1/2} U^T \tilde k(x)`. A linear kernel is decomposed in input space, sparse or dense, without a Gram
+    matrix; others cost O(n^2) memory and O(n^2 n_components) time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.kernels import SpectralFeatures
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]])
+    >>> SpectralFeatures("linear", n_components=1, center=True).fit(X).transform(X).shape
+    (3, 1)
+    """
+
+    def __init__(
+        self, kernel: KernelLike, n_components: int | None = None, center: bool = False, scale: bool = True
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.center = center
+        self.scale = scale
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Decompose the kernel over the training rows X (n, p), dense or sparse."""
+        self.kernel_ = resolve_kernel(self.kernel, X, check_random_state(0))
+        amplitude = linear_amplitude(self.kernel_)
+        if amplitude is not None:
+            rows = X * np.sqrt(amplitude)
+            self._spectrum: LinearSpectrum | GramSpectrum = LinearSpectrum.of(
+                rows, self.n_components, center=self.center, scale=self.scale
+            )
+            self._root, self._rows = float(np.sqrt(amplitude)), None
+        else:
+            self._spectrum = GramSpectrum.of(
+                gram(self.kernel_, X), self.n_components, center=self.center, scale=self.scale
+            )
+            self._rows = X
+        self.eigenvalues_ = self._spectrum.values
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Features (n_new, rank) of the rows of X."""
+        if isinstance(self._spectrum, LinearSpectrum):
+            return self._spectrum.project(X * self._root)
+        return self._spectrum.project(gram(self.kernel_, X, self._rows))
+
+
+class JointSpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Features of the sum of the views' kernels over the views that two samples share.
+
+    Cutting after the sum lets weak or mostly missing views borrow directions from each other.
+
+    Parameters
+    ----------
+    kernels : kernel, list or dict
+        One for all views, or one per view.
+    n_components : int, default=None
+    center, scale : bool, default=True
+        As for `SpectralFeatures`, over all training samples; missing pairs are zeros and take part in the centering.
+    view_factors : sequence of float, default=None
+        ``c_j``: the kernel of view j is weighted by ``c_j^{-2}``.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (rank,)
+    mean_diagonals_ : ndarray of shape (n_views,)
+        Mean diagonal of each view's kernel over the samples that have it, by which it is divided; NaN where nobody has it.
+
+    Notes
+    -----
+    :math:`k(x, z) = \sum_{j \in O_x \cap O_z} c_j^{-2} k_j(x, z) / \mathrm{mean\,diag\,} K_j`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview import Views
+    >>> from coview.kernels import JointSpectralFeatures
+    >>> views = Views([np.array([[0.0], [1.0], [2.0]]), np.array([[1.0], [np.nan], [0.0]])])
+    >>> JointSpectralFeatures("linear", n_components=2).fit(views).transform(views).shape
+    (3, 2)
+    """
+
+    def __init__(
+        self,
+        kernels: Any,
+        n_components: int | None = None,
+        center: bool = True,
+        scale: bool = True,
+        view_factors: Sequence[float] | None = None,
+    ) -> None:
+        self.kernels = kernels
+        self.n_components = n_components
+        self.center = center
+        self.scale = scale
+        self.view_factors = view_factors
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Decompose the summed kernel over the samples of a `Views`."""
+        blocks = [X[name] for name in X.names]
+        state = check_random_state(0)
+        kernels = [
+            resolve_kernel(kernel, block, state)
+            for kernel, block in zip(kernel_per_view(self.kernels, X.names), blocks, strict=True)
+        ]
+        return self.fit_blocks(blocks, X.presence, kernels)
+
+    def fit_blocks(self, blocks: Sequence[Any], presence: NDArray[np.bool_], kernels: Sequence[KernelLike]) -> Self:
+        """The same from the rows of each view that are present, the presence, and kernel objects."""
+        self._blocks, self._presence, self.kernels_ = list(blocks), presence, list(kernels)
+        self.mean_diagonals_ = np.array(
+            [diagonal(k, block).mean() if block.shape[0] else np.nan for k, block in zip(kernels, blocks, strict=True)]
+        )
+        factors = np.ones(len(kernels)) if self.view_factors is None else np.asarray(self.view_factors, dtype=np.float64)
+        usable = self.mean_diagonals_ > 0.0
+        self._scales = np.divide(factors**-2.0, self.mean_diagonals_, out=np.zeros(len(kernels)), where=usable)
+        amplitudes = [linear_amplitude(kernel) for kernel in kernels]
+        if all(amplitude is not None for amplitude in amplitudes):
+            self._roots = np.sqrt(self._scales * np.array(amplitudes, dtype=np.float64))
+            rows = stack_views(blocks, presence, self._roots)
+            self._spectrum: LinearSpectrum | GramSpectrum = LinearSpectrum.of(
+                rows, self.n_components, center=self.center, scale=self.scale
+            )
+        else:
+            self._fit_gram()
+        self.eigenvalues_ = self._spectrum.values
+        return self
+
+    def _fit_gram(self) -> None:
+        n = len(self._presence)
+        total = np.zeros((n, n))
+        self._column_means = np.zeros((len(self._blocks), n))
+        for j, block in enumerate(self._blocks):
+            if self._scales[j] == 0.0:
+                continue
+            rows = np.flatnonzero(self._presence[:, j])
+            K = self._scales[j] * gram(self.kernels_[j], block)
+            total[np.ix_(rows, rows)] += K
+            self._column_means[j, rows] = K.sum(axis=0) / n
+        self._spectrum = GramSpectrum.of(total, self.n_components, center=self.center, scale=self.scale)
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Features (n_samples, rank) of the samples of a `Views`."""
+        return self.transform_by_view([X[name] for name in X.names], X.presence).sum(axis=0)
+
+    def transform_by_view(self, blocks: Sequence[Any], presence: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Features split by view (n_views, n_samples, rank); their sum over views is the feature.
+
+        An absent view still shifts a centered feature: its part is what its absence says.
+        """
+        n_new = len(presence)
+        parts = np.zeros((len(blocks), n_new, self.eigenvalues_.size))
+        if isinstance(self._spectrum, LinearSpectrum):
+            stops = np.cumsum([block.shape[1] for block in self._blocks])
+            for j, block in enumerate(blocks):
+                columns = slice(stops[j] - self._blocks[j].shape[1], stops[j])
+                rows = stack_views([block], presence[:, [j]], self._roots[[j]])
+                parts[j] = self._spectrum.project_part(rows, columns)
+            return parts
+        for j, block in enumerate(blocks):
+            crosses = np.zeros((n_new, len(self._presence)))
+            if self._scales[j] > 0.0:
+                here, there = np.flatnonzero(presence[:, j]), np.flatnonzero(self._presence[:, j])
+                crosses[np.ix_(here, there)] = self._scales[j] * gram(self.kernels_[j], block, self._blocks[j])
+            parts[j] = self._spectrum.project_part(crosses, self._column_means[j])
+        return parts
+
+
+def stack_views(blocks: Sequence[Any], presence: NDArray[np.bool_], scales: NDArray[np.float64]) -> Any:
+    """The views side by side (n_samples, sum of p_j), each times its scale; a missing view is a row of zeros.
+
+    Dense where all views are; sparse where one is.
+    """
+    n = len(presence)
+    if not any(sp.issparse(block) for block in blocks):
+        stacked = np.zeros((n, sum(block.shape[1] for block in blocks)))
+        start = 0
+        for j, block in enumerate(blocks):
+            stacked[np.flatnonzero(presence[:, j]), start : start + block.shape[1]] = scales[j] * np.asarray(block)
+            start += block.shape[1]
+        return stacked
+    spread = []
+    for j, block in enumerate(blocks):
+        rows = np.flatnonzero(presence[:, j])
+        placement = sp.csr_array((np.ones(rows.size), (rows, np.arange(rows.size))), shape=(n, rows.size))
+        spread.append(scales[j] * (placement @ sp.csr_array(block)))
+    return sp.csr_array(sp.hstack(spread))

@@ -1,0 +1,234 @@
+"""One kernel per view, on dense and sparse rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.spatial.distance import pdist
+from sklearn.base import clone
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    DotProduct,
+    Exponentiation,
+    Kernel,
+    Product,
+    Sum,
+)
+
+from coview.exceptions import ViewError
+
+__all__ = [
+    "KernelLike",
+    "diagonal",
+    "gram",
+    "gram_gradient",
+    "inner_products",
+    "kernel_per_view",
+    "linear_amplitude",
+    "median_distance",
+    "resolve_kernel",
+    "squared_distances",
+]
+
+KernelLike = str | Kernel | Callable[[Any, Any], Any]
+
+_SHORTHANDS = ("linear", "rbf", "precomputed")
+_MEDIAN_ROWS = 1000
+_DIAGONAL_BLOCK = 64
+
+
+def kernel_per_view(kernel: Any, names: Sequence[str]) -> list[KernelLike]:
+    """One kernel specification per view from one for all, a list by position, or a dict by name.
+
+    Raises
+    ------
+    ViewError
+        If the list has another length than the views, or the dict misses or does not know a view.
+    """
+    if isinstance(kernel, Mapping):
+        unknown = [key for key in kernel if key not in names]
+        absent = [name for name in names if name not in kernel]
+        if unknown or absent:
+            raise ViewError(
+                f"kernel must name every view once; unknown: {unknown}, without a kernel: {absent}. Views are {list(names)}."
+            )
+        return [_checked(kernel[name], name) for name in names]
+    if isinstance(kernel, list | tuple):
+        if len(kernel) != len(names):
+            raise ViewError(f"kernel must have one entry per view ({len(names)}); got {len(kernel)}.")
+        return [_checked(item, name) for item, name in zip(kernel, names, strict=True)]
+    return [_checked(kernel, name) for name in names]
+
+
+def _checked(kernel: Any, name: str) -> KernelLike:
+    if isinstance(kernel, Kernel) or (isinstance(kernel, str) and kernel in _SHORTHANDS) or callable(kernel):
+        return kernel  # type: ignore[no-any-return]  # narrowed by the test above
+    raise ViewError(
+        f"The kernel of view {name!r} must be a kernel object of sklearn.gaussian_process.kernels, a callable, or one of "
+        f"{list(_SHORTHANDS)}; got {kernel!r}."
+    )
+
+
+def resolve_kernel(
+    kernel: KernelLike, X: Any, random_state: np.random.RandomState, *, width_factor: float = 1.0
+) -> KernelLike:
+    """Kernel object for a shorthand, with the RBF width from the rows of the view; kernel objects are cloned.
+
+    ``"rbf"`` takes ``width_factor`` times the median of the nonzero distances between at most 1,000 seeded rows.
+    """
+    if isinstance(kernel, str):
+        if kernel == "linear":
+            return ConstantKernel(1.0) * DotProduct(0.0, "fixed")
+        if kernel == "rbf":
+            return ConstantKernel(1.0) * RBF(width_factor * median_distance(X, random_state))
+        return kernel
+    return clone(kernel) if isinstance(kernel, Kernel) else kernel
+
+
+def median_distance(X: Any, random_state: np.random.RandomState) -> float:
+    """Median of the nonzero Euclidean distances between at most 1,000 seeded rows; 1 where there is none."""
+    n = X.shape[0]
+    rows = X if n <= _MEDIAN_ROWS else X[np.sort(random_state.choice(n, _MEDIAN_ROWS, replace=False))]
+    if sp.issparse(rows):
+        upper = np.triu_indices(rows.shape[0], 1)
+        distances = np.sqrt(squared_distances(rows, rows)[upper])
+    else:
+        distances = pdist(np.asarray(rows, dtype=np.float64))
+    distances = distances[distances > 0.0]
+    return float(np.median(distances)) if distances.size else 1.0
+
+
+def squared_distances(X: Any, Y: Any) -> NDArray[np.float64]:
+    """Squared Euclidean distances between the rows of X and Y, dense or sparse (n, m)."""
+    product = inner_products(X, Y)
+    distances = _squared_norms(X)[:, None] + _squared_norms(Y)[None, :] - 2.0 * product
+    np.maximum(distances, 0.0, out=distances)
+    if X is Y:
+        np.fill_diagonal(distances, 0.0)
+    return distances
+
+
+def inner_products(X: Any, Y: Any) -> NDArray[np.float64]:
+    """Inner products between the rows of X and Y as a dense array (n, m); sparse rows stay sparse until then."""
+    product = X @ Y.T
+    return np.asarray(product.toarray() if sp.issparse(product) else product, dtype=np.float64)
+
+
+def _squared_norms(X: Any) -> NDArray[np.float64]:
+    squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
+    return np.asarray(squares, dtype=np.float64).ravel()
+
+
+def linear_amplitude(kernel: KernelLike) -> float | None:
+    """``a`` where the kernel is ``a <x, z>``, whatever way it is written; None for any other kernel."""
+    if isinstance(kernel, DotProduct):
+        return 1.0 if kernel.sigma_0 == 0.0 else None
+    if isinstance(kernel, Product):
+        parts = (kernel.k1, kernel.k2)
+        for constant, other in (parts, parts[::-1]):
+            if isinstance(constant, ConstantKernel):
+                amplitude = linear_amplitude(other)
+                return None if amplitude is None else amplitude * float(constant.constant_value)
+    return None
+
+
+def gram(kernel: KernelLike, X: Any, Y: Any = None) -> NDArray[np.float64]:
+    """Kernel values between the rows of X and those of Y (or of X), dense or sparse.
+
+    Parameters
+    ----------
+    kernel : kernel object or callable
+    X, Y : ndarray or sparse matrix of shape (n, p), (m, p)
+
+    Returns
+    -------
+    K : ndarray of shape (n, m)
+
+    Raises
+    ------
+    ViewError
+        If a sparse view meets a kernel that has no sparse form: constant, RBF, dot-product kernels, their sums, products
+        and powers have one.
+    """
+    if isinstance(kernel, Kernel):
+        if sp.issparse(X) or (Y is not None and sp.issparse(Y)):
+            return _sparse_gram(kernel, X, X if Y is None else Y)
+        return np.asarray(kernel(X) if Y is None else kernel(X, Y), dtype=np.float64)
+    if not callable(kernel):
+        raise ViewError(f"The kernel {kernel!r} must be resolved against a view before it is evaluated.")
+    values = kernel(X, X if Y is None else Y)
+    values = np.asarray(values.toarray() if sp.issparse(values) else values, dtype=np.float64)
+    expected = (X.shape[0], X.shape[0] if Y is None else Y.shape[0])
+    if values.shape != expected:
+        raise ViewError(f"The kernel function must return an array of shape {expected}; got {values.shape}.")
+    return values
+
+
+def _sparse_gram(kernel: Kernel, X: Any, Y: Any) -> NDArray[np.float64]:
+    """Kernel algebra on inner products and distances of sparse rows."""
+    if isinstance(kernel, Sum):
+        return _sparse_gram(kernel.k1, X, Y) + _sparse_gram(kernel.k2, X, Y)
+    if isinstance(kernel, Product):
+        return _sparse_gram(kernel.k1, X, Y) * _sparse_gram(kernel.k2, X, Y)
+    if isinstance(kernel, Exponentiation):
+        return np.asarray(_sparse_gram(kernel.kernel, X, Y) ** kernel.exponent)
+    if isinstance(kernel, ConstantKernel):
+        return np.full((X.shape[0], Y.shape[0]), float(kernel.constant_value))
+    if isinstance(kernel, DotProduct):
+        return inner_products(X, Y) + float(kernel.sigma_0) ** 2
+    if isinstance(kernel, RBF):
+        inverse = 1.0 / np.asarray(kernel.length_scale, dtype=np.float64)
+        if inverse.ndim:
+            X, Y = X.multiply(inverse).tocsr(), Y.multiply(inverse).tocsr()
+            inverse = np.float64(1.0)
+        return np.asarray(np.exp(-0.5 * inverse**2 * squared_distances(X, Y)))
+    raise ViewError(
+        f"The kernel {kernel} cannot be evaluated on sparse rows. Use ConstantKernel, RBF, DotProduct, their sums and "
+        "products, or a callable."
+    )
+
+
+def diagonal(kernel: KernelLike, X: Any) -> NDArray[np.float64]:
+    """Kernel value of each row with itself (n,)."""
+    if isinstance(kernel, Kernel) and not sp.issparse(X):
+        return np.asarray(kernel.diag(X), dtype=np.float64)
+    parts = []
+    for start in range(0, X.shape[0], _DIAGONAL_BLOCK):
+        block = X[start : start + _DIAGONAL_BLOCK]
+        parts.append(np.diagonal(gram(kernel, block)).copy())
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def gram_gradient(kernel: KernelLike, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Gram matrix (n, n) and its derivatives (n, n, n_theta) with respect to the kernel's log parameters ``theta``."""
+    if not isinstance(kernel, Kernel) or kernel.n_dims == 0:
+        K = gram(kernel, X)
+        return K, np.zeros((*K.shape, 0))
+    if not sp.issparse(X):
+        K, dK = kernel(X, eval_gradient=True)
+        return np.asarray(K), np.asarray(dK)
+    return _sparse_gradient(kernel, X)
+
+
+def _sparse_gradient(kernel: Kernel, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The same for sparse rows, by the rules of sums and products."""
+    K = _sparse_gram(kernel, X, X)
+    if kernel.n_dims == 0:
+        return K, np.zeros((*K.shape, 0))
+    if isinstance(kernel, Sum | Product):
+        (K1, d1), (K2, d2) = _sparse_gradient(kernel.k1, X), _sparse_gradient(kernel.k2, X)
+        if isinstance(kernel, Product):
+            d1, d2 = d1 * K2[:, :, None], d2 * K1[:, :, None]
+        return K, np.concatenate([d1, d2], axis=2)
+    if isinstance(kernel, ConstantKernel):
+        return K, K[:, :, None]
+    if isinstance(kernel, DotProduct):
+        return K, np.full((*K.shape, 1), 2.0 * float(kernel.sigma_0) ** 2)
+    if isinstance(kernel, RBF) and np.ndim(kernel.length_scale) == 0:
+        return K, (K * squared_distances(X, X) / float(kernel.length_scale) ** 2)[:, :, None]
+    raise ViewError(f"The parameters of {kernel} cannot be learnt on sparse rows; fix them, or use dense rows.")
