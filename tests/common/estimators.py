@@ -1,0 +1,64 @@
+"""Every multi-view estimator of the package, found by walking ``__all__``, and small instances of the known ones."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Any
+
+import numpy as np
+
+import coview
+from coview.base import MultiViewEstimator
+
+FRONT_ENDS = {"app", "cli", "report"}  # import optional packages, define no estimators
+ALTERNATING = {"a": slice(0, None, 2), "b": slice(1, None, 2)}
+
+AGREE = {"view_variances": 1.0, "n_components": 5, "center": True, "amplitude": 4.0}
+ADD = {"view_variances": np.inf, "n_components": 5, "center": True, "amplitude": 4.0}
+JOINT = {"joint": True, "n_components": 5, "center": True, "amplitude": 4.0}
+
+
+def all_estimators() -> dict[str, type[MultiViewEstimator]]:
+    """Public classes derived from ``MultiViewEstimator``, by name."""
+    found: dict[str, type[MultiViewEstimator]] = {}
+    for module in pkgutil.iter_modules(coview.__path__):
+        if not module.ispkg or module.name in FRONT_ENDS:
+            continue
+        package = importlib.import_module(f"coview.{module.name}")
+        for name in getattr(package, "__all__", []):
+            item = getattr(package, name)
+            if isinstance(item, type) and issubclass(item, MultiViewEstimator) and item is not MultiViewEstimator:
+                found[name] = item
+    return found
+
+
+def small(name: str, **changes: Any) -> MultiViewEstimator:
+    """An instance that averages over two settings where the class averages, else the default."""
+    parameters: dict[str, Any] = {}
+    if name.startswith("BayesianCoTraining"):
+        noise = {"noise_variance": 0.1} if name.endswith("Regressor") else {}
+        parameters = {
+            "kernel": "rbf",
+            "settings": [AGREE | noise, ADD | noise],
+            "weighting": "leave_one_out",
+            "random_state": 0,
+        }
+    return all_estimators()[name](**(parameters | changes))
+
+
+def variants() -> list[tuple[str, MultiViewEstimator]]:
+    """(label, instance) of every estimator, with the forms that take different routes listed one by one."""
+    instances = []
+    for name in all_estimators():
+        instances.append((name, small(name)))
+        if name.startswith("BayesianCoTraining"):
+            noise = {"noise_variance": 0.1} if name.endswith("Regressor") else {}
+            joint = {"settings": [setting | noise for setting in (AGREE, JOINT)], "kernel": "linear"}
+            instances.append((f"{name}-joint-linear", small(name, **joint)))
+            for latent in ("mean", "consensus"):
+                fixed = {"hyperparameters": "fixed", "latent": latent, "view_variances": 0.5, "settings": None}
+                instances.append((f"{name}-fixed-{latent}", small(name, **fixed, **noise)))
+        if name == "CoTrainingKernelTransformer":
+            instances.append((f"{name}-consensus", small(name, latent="consensus")))
+    return instances
