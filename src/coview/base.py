@@ -1,0 +1,160 @@
+"""The base of every estimator: reads views in fit and predict, keeps what was seen, declares tags."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import check_consistent_length, get_tags
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import validate_data
+
+from coview.exceptions import ViewError
+from coview.labels import encode_targets, labeled_rows, target_values
+from coview.views import Views, check_complete_rows, conform, is_frame, is_single_table, read_tables
+
+__all__ = ["Interval", "LabeledClassifierMixin", "LabeledRegressorMixin", "MultiViewEstimator", "StrOptions"]
+
+
+class MultiViewEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base class of estimators that take views.
+
+    A subclass has a parameter ``view_columns=None`` and calls ``_validate_views`` or ``_validate_views_target`` first
+    thing in ``fit`` (``reset=True``) and in every prediction method (``reset=False``).
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features of all views together.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only where all column labels are text; ``"view__feature"`` for input of several tables.
+    view_names_ : list of str
+    view_n_features_ : dict of str to int
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> issubclass(MultiViewEstimator, BaseEstimator)
+    True
+    """
+
+    #: Whether a sample may have a view with some of its features missing.
+    _allow_nan = False
+    view_columns: Any
+
+    def _validate_views(self, X: Any, *, reset: bool) -> Views:
+        """Views of X, numeric and as wide as in fit; sets what was seen when ``reset``."""
+        views = self._read_views(X, reset=reset)
+        if reset:
+            self.view_names_ = views.names
+            self.view_n_features_ = views.n_features
+            self._view_feature_names = views.feature_names
+        else:
+            views = conform(views, self.view_n_features_, self._view_feature_names)
+        if not self._allow_nan:
+            check_complete_rows(views)
+        return views
+
+    def _validate_views_target(self, X: Any, y: Any, *, reset: bool) -> tuple[Views, Any]:
+        """Views of X, and y as an array in their order, matched by id where both have ids; None stays None."""
+        if y is None and get_tags(self).target_tags.required:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        views = self._validate_views(X, reset=reset)
+        return views, None if y is None else _aligned_target(views, y, X)
+
+    def _read_views(self, X: Any, *, reset: bool) -> Views:
+        if is_single_table(X):
+            return self._read_table(X, reset=reset)
+        if reset and self.view_columns is not None:
+            raise ViewError(
+                f"view_columns groups the columns of one table, but X is {type(X).__name__} and holds views already. "
+                "Leave view_columns out."
+            )
+        names = None
+        if not reset and isinstance(X, list | tuple):
+            names = self.view_names_
+        views = Views.from_tables(read_tables(X, names=names, check_ids=reset)).as_floats()
+        if reset:
+            self.n_features_in_ = views.shape[1]
+            self._set_feature_names(views)
+        return views
+
+    def _read_table(self, X: Any, *, reset: bool) -> Views:
+        """Views of one plain table, checked by scikit-learn as any estimator would."""
+        names = None
+        if self.view_columns is None and not reset and len(self.view_names_) == 1:
+            names = self.view_names_
+        if is_frame(X):
+            # Its columns are converted by Views, whose errors name them; scikit-learn checks only the names.
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        else:
+            dtypes = [np.float64, np.float32]
+            X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtypes, ensure_all_finite="allow-nan")
+        aligned = read_tables(X, names=names, view_columns=self.view_columns, check_ids=reset)
+        return Views.from_tables(aligned).as_floats()
+
+    def _set_feature_names(self, views: Views) -> None:
+        """``feature_names_in_`` for input of several tables."""
+        self.__dict__.pop("feature_names_in_", None)
+        labels = views.feature_names
+        if all(columns is not None and all(isinstance(label, str) for label in columns) for columns in labels.values()):
+            names = [
+                label if len(labels) == 1 else f"{view}__{label}"
+                for view, columns in labels.items()
+                for label in (() if columns is None else columns)
+            ]
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._allow_nan
+        return tags
+
+
+def _aligned_target(views: Views, y: Any, X: Any) -> NDArray[Any]:
+    """The target in the order of the samples; raises where that order is anybody's guess."""
+    if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
+        y = y.iloc[:, 0]
+    if isinstance(y, pd.Series):
+        y = views.align(y)
+    elif not isinstance(X, Views) and not views.same_order:
+        raise ViewError(
+            "y is an array, but the tables of X list different samples, so its order is unknown. Build Views first and "
+            "use v.index for the order of y, or pass y as a Series indexed by sample id."
+        )
+    values = target_values(y)
+    check_consistent_length(views, values)
+    return values
+
+
+class LabeledClassifierMixin(ClassifierMixin):  # type: ignore[misc]
+    """Classifiers whose ``score`` leaves unlabeled samples out."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy over the labeled samples of y; raises if there are none."""
+        views, target = self._validate_views_target(X, y, reset=False)
+        rows = labeled_rows(target, missing_label=getattr(self, "missing_label", "auto"), classes=self.classes_)
+        weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
+        predicted = self.predict(_labeled_part(views, rows))
+        return float(accuracy_score(target[rows].tolist(), predicted.tolist(), sample_weight=weights))
+
+
+class LabeledRegressorMixin(RegressorMixin):  # type: ignore[misc]
+    """Regressors whose ``score`` leaves unlabeled samples out."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Coefficient of determination over the labeled samples of y; raises if there are none."""
+        views, target = self._validate_views_target(X, y, reset=False)
+        targets = encode_targets(target)
+        rows = ~np.isnan(targets)
+        weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
+        return float(r2_score(targets[rows], self.predict(_labeled_part(views, rows)), sample_weight=weights))
+
+
+def _labeled_part(views: Views, rows: NDArray[np.bool_]) -> Views:
+    if not rows.any():
+        raise ValueError("score needs labeled samples, and y has none. Label at least one.")
+    return views if rows.all() else views[rows]

@@ -1,0 +1,27 @@
+"""Data in: the one front door, where whatever a caller has becomes ``Views``."""
+
+from coview.views._alignment import align_target
+from coview.views._ids import almost_equal_ids, id_text
+from coview.views._presence import observed_rows, resolve_presence
+from coview.views._readers import is_single_table, read_tables
+from coview.views._sources import is_frame
+from coview.views._tables import AlignedTables, Table
+from coview.views._validation import check_complete_rows, conform, incomplete_rows
+from coview.views._views import Views
+
+__all__ = [
+    "AlignedTables",
+    "Table",
+    "Views",
+    "align_target",
+    "almost_equal_ids",
+    "check_complete_rows",
+    "conform",
+    "id_text",
+    "incomplete_rows",
+    "is_frame",
+    "is_single_table",
+    "observed_rows",
+    "read_tables",
+    "resolve_presence",
+]

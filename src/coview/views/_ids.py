@@ -1,0 +1,123 @@
+"""Sample ids as text: conversion, duplicates, and ids that differ only in how they are written."""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from coview.exceptions import ViewError
+
+__all__ = ["almost_equal_ids", "comparable_ids", "first_ids", "id_text", "refuse_duplicates", "some"]
+
+_LARGEST_EXACT_INTEGER = 2.0**53
+
+
+def some(items: Iterable[Any], limit: int = 5) -> str:
+    """Quoted list of the first items, with the number of those left out."""
+    items = list(items)
+    shown = ", ".join(repr(str(item)) for item in items[:limit])
+    return shown if len(items) <= limit else f"{shown} and {len(items) - limit} more"
+
+
+def id_text(ids: pd.Index) -> pd.Index:
+    """Sample ids as text, the form in which they are compared.
+
+    Whole numbers lose their type (``1`` and ``1.0`` become ``"1"``); text is kept as written.
+
+    Parameters
+    ----------
+    ids : Index of length n_samples
+        Labels of any type; the parts of a ``MultiIndex`` are joined by ``"|"``.
+
+    Returns
+    -------
+    text : Index of length n_samples, dtype str
+
+    Raises
+    ------
+    ViewError
+        If an id is missing (NaN, None, NA).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> list(id_text(pd.Index([1.0, 2.5])))
+    ['1', '2.5']
+    """
+    if isinstance(ids, pd.MultiIndex):
+        parts = [id_text(ids.get_level_values(level)) for level in range(ids.nlevels)]
+        return pd.Index(["|".join(row) for row in zip(*parts, strict=True)], dtype=str)
+    n_missing = int(np.count_nonzero(pd.isna(ids)))
+    if n_missing:
+        raise ViewError(f"Sample ids must not be missing; {n_missing} of {len(ids)} are. Give every row an id.")
+    if pd.api.types.is_integer_dtype(ids.dtype) or isinstance(ids.dtype, pd.StringDtype):
+        return ids.astype(str)
+    return pd.Index([_text(label) for label in ids], dtype=str)
+
+
+def _text(label: Any) -> str:
+    if isinstance(label, float | np.floating):
+        number = float(label)
+        if number.is_integer() and abs(number) <= _LARGEST_EXACT_INTEGER:
+            return str(int(number))
+    if isinstance(label, bytes):
+        return label.decode()
+    return str(label)
+
+
+def comparable_ids(*indexes: pd.Index) -> list[pd.Index]:
+    """The indexes in one comparable form: integers as they are where all are integers, text otherwise."""
+    if all(pd.api.types.is_integer_dtype(index.dtype) and not index.hasnans for index in indexes):
+        return list(indexes)
+    return [id_text(index) for index in indexes]
+
+
+def refuse_duplicates(ids: pd.Index, owner: str) -> None:
+    """Raise if an id occurs twice, naming the ids and whose they are."""
+    if ids.is_unique:
+        return
+    repeated = ids[ids.duplicated()].unique()
+    raise ViewError(
+        f"Sample ids must be unique; {owner} repeats {some(repeated)}. Merge or drop the repeated rows, "
+        "or call reset_index(drop=True) if the index holds no sample ids."
+    )
+
+
+def almost_equal_ids(ids: Iterable[Any]) -> list[list[str]]:
+    """Groups of ids that differ only in spaces, case, leading zeros or a trailing ``.0``.
+
+    Parameters
+    ----------
+    ids : iterable of ids
+        Several tables' ids may be chained; equal ids count once.
+
+    Returns
+    -------
+    groups : list of list of str
+        In order of first appearance; empty when no two ids are almost equal.
+
+    Examples
+    --------
+    >>> almost_equal_ids(["S01", "s1", "S2", "7", "7.0"])
+    [['S01', 's1'], ['7', '7.0']]
+    """
+    groups: dict[str, list[str]] = defaultdict(list)
+    for label in dict.fromkeys(_text(label) for label in ids):
+        groups[_without_spelling(label)].append(label)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _without_spelling(text: str) -> str:
+    text = "".join(unicodedata.normalize("NFKC", text).split()).casefold()
+    text = re.sub(r"^([+-]?\d+)\.0+$", r"\1", text)
+    return re.sub(r"(?<![\d.])0+(?=\d)", "", text)
+
+
+def first_ids(ids: pd.Index, rows: NDArray[np.intp], limit: int = 5) -> str:
+    """The first ids of some rows, for messages."""
+    return some(ids[rows[:limit]]) if len(rows) <= limit else f"{some(ids[rows[:limit]])} and {len(rows) - limit} more"

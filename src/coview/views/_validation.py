@@ -1,0 +1,121 @@
+"""New data against fitted data: same views, same columns; and rows complete where they must be."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from coview.exceptions import ViewError
+from coview.views._block import Block, read_only
+from coview.views._ids import first_ids, some
+from coview.views._views import Views
+
+__all__ = ["check_complete_rows", "conform", "incomplete_rows"]
+
+
+def incomplete_rows(views: Views, name: str) -> NDArray[np.intp]:
+    """Positions of the samples that have a view with some of its features missing.
+
+    Parameters
+    ----------
+    views : Views
+    name : str
+        The view to look at.
+
+    Returns
+    -------
+    rows : ndarray of shape (n_incomplete,)
+
+    Examples
+    --------
+    >>> incomplete_rows(Views([[[1.0, float("nan")], [2.0, 3.0]]]), "view_0")
+    array([0])
+    """
+    values = views[name]
+    if values.dtype.kind != "f":
+        return np.empty(0, dtype=np.intp)
+    if sparse.issparse(values):
+        owners = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
+        return np.asarray(views.rows(name)[np.unique(owners[np.isnan(values.data)])])
+    with np.errstate(over="ignore", invalid="ignore"):
+        row_sums = values.sum(axis=1)  # NaN exactly where a cell is, as the cells are finite otherwise
+    doubtful = np.flatnonzero(~np.isfinite(row_sums))
+    return np.asarray(views.rows(name)[doubtful[np.isnan(values[doubtful]).any(axis=1)]])
+
+
+def check_complete_rows(views: Views, *, context: str = "X") -> None:
+    """Raise if a sample has a view with some of its features missing.
+
+    Parameters
+    ----------
+    views : Views
+    context : str, default="X"
+        How the message calls the input.
+
+    Raises
+    ------
+    ViewError
+        Names the view, the count and the first ids.
+    """
+    for name in views.names:
+        rows = incomplete_rows(views, name)
+        if len(rows):
+            raise ViewError(
+                f"Input {context} contains NaN: in view '{name}', {len(rows)} samples miss some features but not all: "
+                f"{first_ids(views.index, rows)}. Fill such gaps first, for example with coview.compose.TableEncoder; "
+                "a view that is missing as a whole may stay NaN."
+            )
+
+
+def conform(views: Views, n_features: Mapping[str, int], feature_names: Mapping[str, pd.Index | None]) -> Views:
+    """The views in the order, and with the columns, that a model was fitted on.
+
+    Parameters
+    ----------
+    views : Views
+        Any subset of the fitted views.
+    n_features : mapping of str to int
+        Width of each fitted view, in order.
+    feature_names : mapping of str to Index or None
+        Column labels of each fitted view.
+
+    Returns
+    -------
+    conformed : Views
+        All fitted views; those not given are missing for every sample.
+
+    Raises
+    ------
+    ViewError
+        If a view or its columns are not those of the fit.
+    """
+    unknown = [name for name in views.names if name not in n_features]
+    if unknown:
+        raise ViewError(f"Views {some(unknown)} were not seen in fit; known are {some(n_features, 20)}.")
+    presence = np.zeros((views.n_samples, len(n_features)), dtype=bool)
+    blocks = {}
+    for position, (name, width) in enumerate(n_features.items()):
+        if name in views:
+            presence[:, position] = views.presence[:, views.names.index(name)]
+            blocks[name] = _conform_block(views._block(name), name, width, feature_names[name])
+        else:
+            blocks[name] = Block(read_only(np.empty((0, width))), columns=feature_names[name])
+    return views._rebuild(blocks, presence)
+
+
+def _conform_block(block: Block, name: str, width: int, fitted: pd.Index | None) -> Block:
+    given = block.columns
+    if fitted is None or given is None or given.equals(fitted):
+        if block.n_features != width:
+            raise ViewError(f"View '{name}' has {block.n_features} features, but was fitted with {width}.")
+        return block
+    missing, unseen = fitted[~fitted.isin(given)], given[~given.isin(fitted)]
+    if len(missing) or len(unseen) or not fitted.is_unique or not given.is_unique:
+        found = [f"missing are {some(missing)}"] * bool(len(missing)) + [f"unseen in fit: {some(unseen)}"] * bool(
+            len(unseen)
+        )
+        problem = "; ".join(found) or "a repeated label prevents matching by name"
+        raise ViewError(f"The columns of view '{name}' are not those of the fit: {problem}. Give the same columns.")
+    return block.reorder(given.get_indexer(fitted).astype(np.intp), fitted)
