@@ -26,7 +26,7 @@ NAMES = ["clinical", "images", "genes"]
 WIDTHS = [3, 2, 4]
 N_TRAIN, N_NEW = 24, 6
 
-VARIANTS = [pytest.param(model, id=label) for label, model in variants() if label != "TableEncoder"]
+VARIANTS = [pytest.param(model, id=label) for label, model in variants()]
 
 
 def is_consensus(model):
