@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from coview.exceptions import ViewError
 from coview.labels import encode_targets, labeled_rows, target_values
-from coview.views import Views, check_complete_rows, conform, is_frame, is_single_table, read_tables
+from coview.views import AlignedTables, Views, check_complete_rows, conform, is_frame, is_single_table, read_tables
 
 __all__ = ["Interval", "LabeledClassifierMixin", "LabeledRegressorMixin", "MultiViewEstimator", "StrOptions"]
 
@@ -43,16 +43,13 @@ class MultiViewEstimator(BaseEstimator):  # type: ignore[misc]
     #: Whether a sample may have a view with some of its features missing.
     _allow_nan = False
     view_columns: Any
+    view_names_: list[str]
+    view_n_features_: dict[str, int]
+    _view_feature_names: dict[str, pd.Index | None]
 
     def _validate_views(self, X: Any, *, reset: bool) -> Views:
         """Views of X, numeric and as wide as in fit; sets what was seen when ``reset``."""
-        views = self._read_views(X, reset=reset)
-        if reset:
-            self.view_names_ = views.names
-            self.view_n_features_ = views.n_features
-            self._view_feature_names = views.feature_names
-        else:
-            views = conform(views, self.view_n_features_, self._view_feature_names)
+        views = Views.from_tables(self._read_tables(X, reset=reset)).as_floats()
         if not self._allow_nan:
             check_complete_rows(views)
         return views
@@ -64,48 +61,55 @@ class MultiViewEstimator(BaseEstimator):  # type: ignore[misc]
         views = self._validate_views(X, reset=reset)
         return views, None if y is None else _aligned_target(views, y, X)
 
-    def _read_views(self, X: Any, *, reset: bool) -> Views:
+    def _read_tables(self, X: Any, *, reset: bool, numeric: bool = True) -> AlignedTables:
+        """Tables of X as in fit; sets what was seen when ``reset``."""
         if is_single_table(X):
-            return self._read_table(X, reset=reset)
-        if reset and self.view_columns is not None:
-            raise ViewError(
-                f"view_columns groups the columns of one table, but X is {type(X).__name__} and holds views already. "
-                "Leave view_columns out."
-            )
-        names = None
-        if not reset and isinstance(X, list | tuple):
-            names = self.view_names_
-        views = Views.from_tables(read_tables(X, names=names, check_ids=reset)).as_floats()
-        if reset:
-            self.n_features_in_ = views.shape[1]
-            self._set_feature_names(views)
-        return views
+            aligned = self._read_single_table(X, reset=reset, numeric=numeric)
+        else:
+            aligned = self._read_several_tables(X, reset=reset)
+        if not reset:
+            return conform(aligned, self.view_n_features_, self._view_feature_names)
+        self.view_names_ = aligned.names
+        self.view_n_features_ = {table.name: table.n_features for table in aligned.tables}
+        self._view_feature_names = {table.name: table.columns for table in aligned.tables}
+        return aligned
 
-    def _read_table(self, X: Any, *, reset: bool) -> Views:
-        """Views of one plain table, checked by scikit-learn as any estimator would."""
+    def _read_single_table(self, X: Any, *, reset: bool, numeric: bool) -> AlignedTables:
+        """One plain table, checked by scikit-learn as any estimator would."""
         names = None
         if self.view_columns is None and not reset and len(self.view_names_) == 1:
             names = self.view_names_
-        if is_frame(X):
-            # Its columns are converted by Views, whose errors name them; scikit-learn checks only the names.
+        if not numeric or is_frame(X):
+            # Cells are converted later, by code whose errors name the column; scikit-learn checks names and width.
             validate_data(self, X, reset=reset, skip_check_array=True)
         else:
             dtypes = [np.float64, np.float32]
             X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtypes, ensure_all_finite="allow-nan")
-        aligned = read_tables(X, names=names, view_columns=self.view_columns, check_ids=reset)
-        return Views.from_tables(aligned).as_floats()
+        return read_tables(X, names=names, view_columns=self.view_columns, check_ids=reset)
 
-    def _set_feature_names(self, views: Views) -> None:
-        """``feature_names_in_`` for input of several tables."""
+    def _read_several_tables(self, X: Any, *, reset: bool) -> AlignedTables:
+        if reset and self.view_columns is not None:
+            raise ViewError(
+                f"view_columns groups the columns of one table, but X ({type(X).__name__}) holds views already. "
+                "Leave view_columns out."
+            )
+        names = self.view_names_ if not reset and isinstance(X, list | tuple) else None
+        aligned = read_tables(X, names=names, check_ids=reset)
+        if reset:
+            self.n_features_in_ = sum(table.n_features for table in aligned.tables)
+            self._set_feature_names(aligned)
+        return aligned
+
+    def _set_feature_names(self, aligned: AlignedTables) -> None:
+        """``feature_names_in_`` for input of several tables, where all column labels are text."""
         self.__dict__.pop("feature_names_in_", None)
-        labels = views.feature_names
-        if all(columns is not None and all(isinstance(label, str) for label in columns) for columns in labels.values()):
-            names = [
-                label if len(labels) == 1 else f"{view}__{label}"
-                for view, columns in labels.items()
-                for label in (() if columns is None else columns)
-            ]
-            self.feature_names_in_ = np.asarray(names, dtype=object)
+        names = []
+        for table in aligned.tables:
+            if table.columns is None or not all(isinstance(label, str) for label in table.columns):
+                return
+            prefix = f"{table.name}__" if len(aligned.tables) > 1 else ""
+            names += [prefix + label for label in table.columns]
+        self.feature_names_in_ = np.asarray(names, dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

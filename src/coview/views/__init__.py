@@ -2,6 +2,7 @@
 
 from coview.views._alignment import align_target
 from coview.views._ids import almost_equal_ids, id_text
+from coview.views._numeric import column_kind, infinite_rows, to_matrix
 from coview.views._presence import observed_rows, resolve_presence
 from coview.views._readers import is_single_table, read_tables
 from coview.views._sources import is_frame
@@ -16,12 +17,15 @@ __all__ = [
     "align_target",
     "almost_equal_ids",
     "check_complete_rows",
+    "column_kind",
     "conform",
     "id_text",
     "incomplete_rows",
+    "infinite_rows",
     "is_frame",
     "is_single_table",
     "observed_rows",
     "read_tables",
     "resolve_presence",
+    "to_matrix",
 ]

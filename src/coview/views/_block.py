@@ -21,25 +21,21 @@ class Block:
         Rows of the source that make up the block; None for all, in order.
     columns : Index or None
         Column labels.
-    order : ndarray of shape (n_features,) or None
-        Columns of the source to take; None for all, in order.
     dtype : dtype or None
         Type to convert to when gathered; None keeps that of the source.
     """
 
-    __slots__ = ("_dtype", "_order", "_positions", "_source", "_values", "columns")
+    __slots__ = ("_dtype", "_positions", "_source", "_values", "columns")
 
     def __init__(
         self,
         source: Any,
         positions: NDArray[np.intp] | None = None,
         columns: pd.Index | None = None,
-        order: NDArray[np.intp] | None = None,
         dtype: Any = None,
     ) -> None:
         self._source = source
         self._positions = positions
-        self._order = order
         self._dtype: np.dtype[Any] = source.dtype if dtype is None else np.dtype(dtype)
         self._values: Any = None
         self.columns = columns
@@ -62,7 +58,7 @@ class Block:
     @property
     def n_features(self) -> int:
         """Number of columns."""
-        return int(self._source.shape[1]) if self._order is None else len(self._order)
+        return int(self._source.shape[1])
 
     @property
     def values(self) -> Any:
@@ -75,30 +71,23 @@ class Block:
         values = self._source
         if self._positions is not None:
             values = values[_as_slice(self._positions)]
-        if self._order is not None:
-            values = values[:, self._order]
         return values.astype(self._dtype, copy=False)
 
     def take(self, rows: NDArray[np.intp]) -> "Block":
         """Some rows of the block, by position; nothing is gathered yet."""
         positions = rows if self._positions is None else self._positions[rows]
-        return Block(self._source, positions, self.columns, self._order, self._dtype)
-
-    def reorder(self, order: NDArray[np.intp], columns: pd.Index) -> "Block":
-        """The same rows with other columns, by position, under the given labels."""
-        order = order if self._order is None else self._order[order]
-        return Block(self._source, self._positions, columns, order, self._dtype)
+        return Block(self._source, positions, self.columns, self._dtype)
 
     def astype(self, dtype: Any) -> "Block":
         """The same block in another type; nothing is converted yet."""
-        return Block(self._source, self._positions, self.columns, self._order, dtype)
+        return Block(self._source, self._positions, self.columns, dtype)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"values": self.values, "columns": self.columns}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._source = read_only(state["values"])
-        self._positions = self._order = None
+        self._positions = None
         self._dtype = self._source.dtype
         self._values = self._source
         self.columns = state["columns"]

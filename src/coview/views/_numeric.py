@@ -10,7 +10,7 @@ from scipy import sparse
 from coview.exceptions import ViewError
 from coview.views._tables import Table
 
-__all__ = ["infinite_rows", "to_matrix"]
+__all__ = ["column_kind", "infinite_rows", "to_matrix"]
 
 _NUMERIC_CONTENTS = {"floating", "integer", "integer-na", "mixed-integer-float", "decimal", "boolean", "empty"}
 _CHUNK = 2**22  # cells looked at in one go
@@ -59,16 +59,43 @@ def _columns_without_numbers(frame: pd.DataFrame) -> list[tuple[Any, str]]:
     kinds = {dtype: _kind_of_dtype(dtype) for dtype in frame.dtypes.unique()}
     refused = []
     for position, dtype in enumerate(frame.dtypes):
-        kind = kinds[dtype] or _kind_of_objects(frame.iloc[:, position])
+        kind = kinds[dtype] or column_kind(frame.iloc[:, position])
         if kind != "number":
             refused.append((frame.columns[position], kind))
     return refused
 
 
+def column_kind(column: pd.Series) -> str:
+    """What a column holds: ``"number"`` (truth values too), ``"category"``, ``"text"``, or the name of something else.
+
+    Parameters
+    ----------
+    column : Series
+
+    Returns
+    -------
+    kind : str
+
+    Examples
+    --------
+    >>> column_kind(pd.Series([1, None, 2.5], dtype=object))
+    'number'
+    >>> column_kind(pd.Series(["low", "high"]))
+    'text'
+    """
+    kind = _kind_of_dtype(column.dtype)
+    if kind:
+        return kind
+    content = pd.api.types.infer_dtype(column, skipna=True)
+    if content in _NUMERIC_CONTENTS:
+        return "number"
+    return {"string": "text", "mixed-integer": "numbers and text"}.get(content, content)
+
+
 def _kind_of_dtype(dtype: Any) -> str:
     """What a column of this dtype holds; empty for objects, which must be looked at."""
     if isinstance(dtype, pd.CategoricalDtype):
-        return "categories"
+        return "category"
     if pd.api.types.is_object_dtype(dtype):
         return ""
     if pd.api.types.is_string_dtype(dtype):
@@ -76,13 +103,6 @@ def _kind_of_dtype(dtype: Any) -> str:
     if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
         return "number"
     return str(dtype)
-
-
-def _kind_of_objects(column: pd.Series) -> str:
-    content = pd.api.types.infer_dtype(column, skipna=True)
-    if content in _NUMERIC_CONTENTS:
-        return "number"
-    return {"string": "text", "mixed-integer": "numbers and text"}.get(content, content)
 
 
 def infinite_rows(matrix: Any, rows: NDArray[np.intp] | None = None) -> NDArray[np.intp]:

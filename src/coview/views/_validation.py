@@ -1,6 +1,7 @@
 """New data against fitted data: same views, same columns; and rows complete where they must be."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,8 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coview.exceptions import ViewError
-from coview.views._block import Block, read_only
+from coview.views._columns import take_columns
 from coview.views._ids import first_ids, some
+from coview.views._tables import AlignedTables, Table
 from coview.views._views import Views
 
 __all__ = ["check_complete_rows", "conform", "incomplete_rows"]
@@ -69,12 +71,14 @@ def check_complete_rows(views: Views, *, context: str = "X") -> None:
             )
 
 
-def conform(views: Views, n_features: Mapping[str, int], feature_names: Mapping[str, pd.Index | None]) -> Views:
-    """The views in the order, and with the columns, that a model was fitted on.
+def conform(
+    aligned: AlignedTables, n_features: Mapping[str, int], feature_names: Mapping[str, pd.Index | None]
+) -> AlignedTables:
+    """The tables in the order, and with the columns, that a model was fitted on.
 
     Parameters
     ----------
-    views : Views
+    aligned : AlignedTables
         Any subset of the fitted views.
     n_features : mapping of str to int
         Width of each fitted view, in order.
@@ -83,39 +87,51 @@ def conform(views: Views, n_features: Mapping[str, int], feature_names: Mapping[
 
     Returns
     -------
-    conformed : Views
-        All fitted views; those not given are missing for every sample.
+    conformed : AlignedTables
+        All fitted views; those not given have no rows.
 
     Raises
     ------
     ViewError
         If a view or its columns are not those of the fit.
+
+    Examples
+    --------
+    >>> from coview.views import read_tables
+    >>> aligned = read_tables({"ct": pd.DataFrame({"grade": [2], "volume": [3.5]})})
+    >>> conformed = conform(aligned, {"ct": 2, "lab": 1}, {"ct": pd.Index(["volume", "grade"]), "lab": None})
+    >>> conformed.names, list(conformed.tables[0].columns), conformed.tables[1].n_rows
+    (['ct', 'lab'], ['volume', 'grade'], 0)
     """
-    unknown = [name for name in views.names if name not in n_features]
+    given = {table.name: table for table in aligned.tables}
+    unknown = [name for name in given if name not in n_features]
     if unknown:
         raise ViewError(f"Views {some(unknown)} were not seen in fit; known are {some(n_features, 20)}.")
-    presence = np.zeros((views.n_samples, len(n_features)), dtype=bool)
-    blocks = {}
-    for position, (name, width) in enumerate(n_features.items()):
-        if name in views:
-            presence[:, position] = views.presence[:, views.names.index(name)]
-            blocks[name] = _conform_block(views._block(name), name, width, feature_names[name])
-        else:
-            blocks[name] = Block(read_only(np.empty((0, width))), columns=feature_names[name])
-    return views._rebuild(blocks, presence)
+    tables = [
+        _conform_table(given[name], width, feature_names[name])
+        if name in given
+        else Table(name, np.empty((0, width)), feature_names[name], rows=np.empty(0, dtype=np.intp))
+        for name, width in n_features.items()
+    ]
+    presence = aligned.presence
+    if presence is not None:
+        positions = [aligned.names.index(name) if name in given else -1 for name in n_features]
+        presence = np.column_stack([presence, np.zeros(aligned.n_samples, dtype=bool)])[:, positions]
+    return replace(aligned, tables=tuple(tables), presence=presence)
 
 
-def _conform_block(block: Block, name: str, width: int, fitted: pd.Index | None) -> Block:
-    given = block.columns
+def _conform_table(table: Table, width: int, fitted: pd.Index | None) -> Table:
+    given = table.columns
     if fitted is None or given is None or given.equals(fitted):
-        if block.n_features != width:
-            raise ViewError(f"View '{name}' has {block.n_features} features, but was fitted with {width}.")
-        return block
+        if table.n_features != width:
+            raise ViewError(f"View '{table.name}' has {table.n_features} features, but was fitted with {width}.")
+        return table
     missing, unseen = fitted[~fitted.isin(given)], given[~given.isin(fitted)]
     if len(missing) or len(unseen) or not fitted.is_unique or not given.is_unique:
-        found = [f"missing are {some(missing)}"] * bool(len(missing)) + [f"unseen in fit: {some(unseen)}"] * bool(
-            len(unseen)
+        problems = [f"missing are {some(missing)}"] if len(missing) else []
+        problems += [f"unseen in fit are {some(unseen)}"] if len(unseen) else []
+        problem = "; ".join(problems) or "a repeated label prevents matching by name"
+        raise ViewError(
+            f"The columns of view '{table.name}' are not those of the fit: {problem}. Give the same columns."
         )
-        problem = "; ".join(found) or "a repeated label prevents matching by name"
-        raise ViewError(f"The columns of view '{name}' are not those of the fit: {problem}. Give the same columns.")
-    return block.reorder(given.get_indexer(fitted).astype(np.intp), fitted)
+    return take_columns(table, table.name, given.get_indexer(fitted).astype(np.intp))

@@ -1,0 +1,262 @@
+"""Tables of numbers, categories and text become numeric views."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from coview.base import MultiViewEstimator
+from coview.compose._view_encoder import ViewEncoder
+from coview.exceptions import ViewError
+from coview.views import AlignedTables, Table, Views, resolve_presence
+
+__all__ = ["TableEncoder"]
+
+
+class TableEncoder(TransformerMixin, MultiViewEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg,misc]
+    """Numeric views from tables that hold numbers, categories, text, and gaps.
+
+    Everything is learnt from the rows given to ``fit``. Put it first in a scikit-learn pipeline, so that it is learnt
+    on training rows only and saved with the model.
+
+    * **Numbers** (truth values too) are centered and divided by their standard deviation. A column that is constant
+      in training is kept and gives 0 for every sample. Columns of a sparse view are divided by their root mean
+      square and not centered, so that zeros stay zeros.
+    * **Categories** (categorical columns, and text that is not prose) give one 0/1 column each; a category not seen
+      in ``fit`` gives zeros.
+    * **Prose** gives TF-IDF weights. A column of strings counts as prose when at least half of its values differ and
+      at least half of them have two words or more; ``text_columns`` and ``categorical_columns`` overrule.
+    * **Gaps** in a row that has other values are filled with the median of the column, and marked in a 0/1 column of
+      their own where the column had gaps in training; a gap among categories or prose gives zeros.
+    * **A row without any value** is a missing view, and stays one.
+
+    Parameters
+    ----------
+    text_columns : list, or dict of view name to list, default=None
+        Columns to read as prose whatever they look like: labels, or positions where there are none.
+    categorical_columns : list, or dict of view name to list, default=None
+        Columns to read as categories, such as integer codes.
+    scale : bool, default=True
+        Whether numbers are centered and scaled.
+    mark_gaps : bool, default=True
+        Whether columns with gaps in training get a column that marks them.
+    max_words : int, default=10000
+        Most frequent words kept of each prose column; None keeps all.
+    view_columns : dict, default=None
+        Column groups, where X is one table (see :class:`coview.Views`).
+
+    Attributes
+    ----------
+    report_ : DataFrame
+        One row per column of the tables: ``view``, ``column``, ``kind``, ``encoding`` (in words), ``gaps_filled``.
+    gaps_filled_ : dict of str to int
+        Cells of each view that were gaps in the rows of ``fit``.
+
+    Notes
+    -----
+    Within a view, the numbers come first, then the columns that mark their gaps, then categories and prose. A view
+    with prose, or with a column of more than 100 categories, comes out sparse. Dates have no encoding and raise.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from coview.compose import TableEncoder
+    >>> clinical = pd.DataFrame({"age": [40.0, None, 60.0], "sex": ["f", "m", "f"]}, index=["p1", "p2", "p3"])
+    >>> encoder = TableEncoder().fit({"clinical": clinical})
+    >>> encoder.transform({"clinical": clinical})["clinical"]
+    array([[-1.,  0.,  1.,  0.],
+           [ 0.,  1.,  0.,  1.],
+           [ 1.,  0.,  1.,  0.]])
+    >>> print(encoder.describe())
+    clinical: 2 columns become 4; 1 gap filled
+      age  number    centered at 50, divided by 10; gaps filled with 50 and marked in a column of their own
+      sex  category  one 0/1 column for each of 2 categories
+    """
+
+    _allow_nan = True
+
+    def __init__(
+        self,
+        *,
+        text_columns: Any = None,
+        categorical_columns: Any = None,
+        scale: bool = True,
+        mark_gaps: bool = True,
+        max_words: int | None = 10_000,
+        view_columns: Any = None,
+    ) -> None:
+        self.text_columns = text_columns
+        self.categorical_columns = categorical_columns
+        self.scale = scale
+        self.mark_gaps = mark_gaps
+        self.max_words = max_words
+        self.view_columns = view_columns
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the encoding.
+
+        Parameters
+        ----------
+        X : Views or anything that Views takes, with cells of any kind
+            Training samples.
+        y : ignored
+
+        Returns
+        -------
+        self : TableEncoder
+        """
+        aligned = self._read_tables(X, reset=True, numeric=False)
+        text = _chosen_columns(self.text_columns, aligned, "text_columns")
+        categorical = _chosen_columns(self.categorical_columns, aligned, "categorical_columns")
+        self._encoders = {}
+        reports = []
+        for table in _present_tables(aligned):
+            encoder = ViewEncoder(
+                categorical=categorical[table.name],
+                text=text[table.name],
+                scale=self.scale,
+                mark_gaps=self.mark_gaps,
+                max_words=self.max_words,
+            ).fit(table)
+            self._encoders[table.name] = encoder
+            report = pd.DataFrame(encoder.describe(), columns=["column", "kind", "encoding"])
+            report.insert(0, "view", table.name)
+            reports.append(report.assign(gaps_filled=encoder.count(table)[0]))
+        self.report_ = pd.concat(reports, ignore_index=True)
+        filled = self.report_.groupby("view")["gaps_filled"].sum()
+        self.gaps_filled_ = {name: int(filled[name]) for name in self.view_names_}
+        return self
+
+    def transform(self, X: Any) -> Views:
+        """Encode samples; any subset of the views of ``fit`` will do.
+
+        Parameters
+        ----------
+        X : Views or anything that Views takes
+            Samples, with the columns of ``fit``.
+
+        Returns
+        -------
+        views : Views
+        """
+        check_is_fitted(self, "report_")
+        aligned = self._read_tables(X, reset=False, numeric=False)
+        encoded = []
+        for table in _present_tables(aligned):
+            encoder = self._encoders[table.name]
+            labels = pd.Index(encoder.feature_names, dtype=object)
+            encoded.append(replace(table, values=encoder.transform(table), columns=labels))
+        return Views.from_tables(replace(aligned, tables=tuple(encoded), presence=None))
+
+    def count_gaps(self, X: Any) -> pd.DataFrame:
+        """What ``transform`` would have to fill, and what it would not know.
+
+        Parameters
+        ----------
+        X : Views or anything that Views takes
+
+        Returns
+        -------
+        counts : DataFrame
+            One row per column: ``view``, ``column``, ``gaps``, and ``unknown``: categories, or texts of words, that
+            were not seen in ``fit``.
+        """
+        check_is_fitted(self, "report_")
+        counts = self.report_[["view", "column"]].copy()
+        per_view = [self._encoders[table.name].count(table) for table in self._tables_to_count(X)]
+        counts["gaps"], counts["unknown"] = np.concatenate(per_view, axis=1)
+        return counts
+
+    def _tables_to_count(self, X: Any) -> list[Table]:
+        return _present_tables(self._read_tables(X, reset=False, numeric=False))
+
+    def describe(self) -> str:
+        """What was learnt for each view and column, in words; no line for more than 30 columns of a view."""
+        check_is_fitted(self, "report_")
+        lines = []
+        for name, encoder in self._encoders.items():
+            gaps, columns = self.gaps_filled_[name], self.report_[self.report_["view"] == name]
+            width = self.view_n_features_[name]
+            lines.append(
+                f"{name}: {width} column{'s' * (width != 1)} become {len(encoder.feature_names)}; "
+                f"{gaps or 'no'} gap{'s' * (gaps != 1)} filled"
+            )
+            shown = columns.head(30)
+            wide = max(len(label) for label in shown["column"])
+            for label, kind, encoding in shown[["column", "kind", "encoding"]].itertuples(index=False):
+                lines.append(f"  {label:<{wide}}  {kind:<8}  {encoding}")
+            if len(columns) > len(shown):
+                kinds = columns["kind"][len(shown) :].value_counts()
+                lines.append("  and " + ", ".join(f"{count} more of kind {kind}" for kind, count in kinds.items()))
+        return "\n".join(lines)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the encoded features of all views, ``view__feature``.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Present for scikit-learn; the names come from ``fit``.
+
+        Returns
+        -------
+        names : ndarray of str
+        """
+        check_is_fitted(self, "report_")
+        names = [f"{view}__{name}" for view, encoder in self._encoders.items() for name in encoder.feature_names]
+        return np.asarray(names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _present_tables(aligned: AlignedTables) -> list[Table]:
+    """The tables with only the rows that have the view, in the order of the samples."""
+    presence = resolve_presence(aligned)
+    tables = []
+    for position, table in enumerate(aligned.tables):
+        rows = np.arange(table.n_rows) if table.rows is None else np.argsort(table.rows, kind="stable")
+        owners = rows if table.rows is None else table.rows[rows]
+        kept = presence[owners, position]
+        rows, owners = rows[kept], owners[kept]
+        values = table.values.iloc[rows] if isinstance(table.values, pd.DataFrame) else table.values[rows]
+        tables.append(replace(table, values=values, ids=None, rows=owners))
+    return tables
+
+
+def _chosen_columns(chosen: Any, aligned: AlignedTables, parameter: str) -> dict[str, set[int]]:
+    """Positions, per view, of the columns that a parameter names."""
+    positions: dict[str, set[int]] = {table.name: set() for table in aligned.tables}
+    if chosen is None:
+        return positions
+    per_view = isinstance(chosen, Mapping)
+    wanted = chosen if per_view else dict.fromkeys(positions, chosen)
+    found = set()
+    for name, labels in wanted.items():
+        if name not in positions:
+            raise ViewError(f"{parameter} names view '{name}', but the views are {aligned.names}.")
+        table = aligned.tables[aligned.names.index(name)]
+        columns = range(table.n_features) if table.columns is None else table.columns
+        at = {label: position for position, label in enumerate(columns)}
+        for label in _as_list(labels):
+            if label in at:
+                positions[name].add(at[label])
+                found.add(label)
+            elif per_view:
+                raise ViewError(f"{parameter} names column '{label}', which view '{name}' does not have.")
+    missing = [] if per_view else [label for label in _as_list(chosen) if label not in found]
+    if missing:
+        raise ViewError(f"{parameter} names columns that no view has: {missing}.")
+    return positions
+
+
+def _as_list(labels: Any) -> list[Any]:
+    return [labels] if isinstance(labels, str | int) else list(labels)
