@@ -110,12 +110,13 @@ def test_calibrated_predictions_have_a_small_error_and_flattened_ones_a_large_on
     assert expected_calibration_error(y, flat, classes=classes) > 0.1
 
 
-def test_probability_scores_holds_the_five_scores():
+def test_probability_scores_holds_every_score():
     y, proba, classes = random_case(3)
     scores = probability_scores(y, proba, classes=classes)
-    assert list(scores) == ["log_loss", "brier", "auc", "accuracy", "calibration_error"]
+    assert list(scores) == ["log_loss", "brier", "auc", "accuracy", "calibration_error", "confidence"]
     assert scores["accuracy"] == pytest.approx(np.mean(classes[proba.argmax(axis=1)] == y))
     assert scores["log_loss"] == pytest.approx(log_loss(y, proba, labels=list(classes)))
+    assert scores["confidence"] == pytest.approx(np.mean([max(row) for row in proba]))
 
 
 def test_confusion_table_counts_and_shares():

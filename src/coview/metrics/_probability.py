@@ -196,7 +196,7 @@ def expected_calibration_error(y_true: ArrayLike, y_proba: ArrayLike, *, classes
 
 
 def probability_scores(y_true: ArrayLike, y_proba: ArrayLike, *, classes: ArrayLike) -> dict[str, float]:
-    """The five scores by which probabilistic classifiers are compared, in one dictionary.
+    """The scores by which probabilistic classifiers are compared, in one dictionary.
 
     Parameters
     ----------
@@ -206,7 +206,8 @@ def probability_scores(y_true: ArrayLike, y_proba: ArrayLike, *, classes: ArrayL
     Returns
     -------
     scores : dict
-        ``log_loss`` (nats), ``brier``, ``auc``, ``accuracy``, ``calibration_error``.
+        ``log_loss`` (nats), ``brier``, ``auc``, ``accuracy``, ``calibration_error``, and ``confidence``, the mean
+        probability of the predicted class.
 
     Examples
     --------
@@ -221,6 +222,7 @@ def probability_scores(y_true: ArrayLike, y_proba: ArrayLike, *, classes: ArrayL
         "auc": mean_auc(y_true, proba, classes=classes),
         "accuracy": float(np.mean(proba.argmax(axis=1) == codes)),
         "calibration_error": expected_calibration_error(y_true, proba, classes=classes),
+        "confidence": float(proba.max(axis=1).mean()),
     }
 
 
