@@ -74,7 +74,7 @@ find_python() { # sets python, or tells what to install
     if [ -n "$without_venv" ]; then
         say "coview sets itself up in a virtual environment, and $without_venv lacks the venv module (or ensurepip)."
     elif [ -n "$wanted_python" ]; then
-        say "coview needs Python 3.11 or newer; '$wanted_python' is not one."
+        fail "coview needs Python 3.11 or newer, and '$wanted_python' is not one. Give another, or leave PYTHON out."
     else
         say "coview needs Python 3.11 or newer; none was found (python3, python3.11 to python3.14, python)."
     fi
