@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -140,6 +139,17 @@ def test_no_color_is_obeyed_where_it_is_not_empty(capsys, monkeypatch, command, 
     assert ("\x1b[31m" in capsys.readouterr().out) is colored
 
 
+# a whole process with a command of its own
+PROBE = """
+import os, signal, sys
+import click
+from coview.cli import main, program
+program.add_command(click.Command("probe", callback={body}))
+sys.argv = ["coview", "probe"]
+main()
+"""
+
+
 def python(*arguments, **options):
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=120, **options)
 
@@ -171,13 +181,15 @@ def test_module_runs_as_the_program():
     assert (done.returncode, done.stdout) == (0, f"coview {coview.__version__}\n")
 
 
-def test_closed_pipe_is_quiet():
-    """The reader goes away before anything is written: exit code 1, not a word."""
+@pytest.mark.parametrize("body", ["lambda: click.echo('result')", "lambda: print('result')"])
+def test_closed_pipe_is_quiet(body):
+    """The reader goes away before anything is written, flushed at once or left in the buffer: 1, not a word."""
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "w") as pipe:
         done = subprocess.run(
-            [sys.executable, "-m", "coview", "datasets", "breast_tcga"],
+            [sys.executable, "-c", PROBE.format(body=body)],
+            env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
             stdout=pipe,
             stderr=subprocess.PIPE,
             text=True,
@@ -187,13 +199,8 @@ def test_closed_pipe_is_quiet():
     assert (done.returncode, done.stderr) == (1, "")
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGINT") or os.name == "nt", reason="POSIX signals")
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_control_c_exits_130():
-    code = (
-        "import os, signal, click\nfrom coview.cli import main, program\n"
-        "program.add_command(click.Command('probe', callback=lambda: os.kill(os.getpid(), signal.SIGINT)))\n"
-        "import sys\nsys.argv = ['coview', 'probe']\nmain()"
-    )
-    done = python("-c", code)
+    done = python("-c", PROBE.format(body="lambda: os.kill(os.getpid(), signal.SIGINT)"))
     assert done.returncode == 130
     assert "Traceback" not in done.stderr
