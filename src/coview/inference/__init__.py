@@ -1,21 +1,46 @@
 """Posteriors, evidences and averages: arrays in, arrays out."""
 
+from coview.inference._averaging import RunningMixture, Weighting, averaging_weights, weighted_quantile
+from coview.inference._classes import class_probabilities, leave_one_out_class_scores
 from coview.inference._consensus import DenseConsensus, Experts, NewGrams, combine_experts
+from coview.inference._evidence import EvidenceMaximum, maximize_evidence
+from coview.inference._feature_consensus import FeatureConsensus, NewFeatures, pairwise_precision
 from coview.inference._laplace import LaplaceFit, laplace_fit
 from coview.inference._logistic_normal import logistic_normal_mean, moderated_logit
-from coview.inference._regression import RegressionFit
+from coview.inference._posterior import LatentPosterior, labeled_covariance
+from coview.inference._priors import ConsensusPrior, JointFeatures, JointPrior, MeanPrior, Prior
+from coview.inference._regression import RegressionFit, gaussian_log_density
 from coview.inference._shares import ViewWeights, rows_without_view
 
 __all__ = [
+    "ConsensusPrior",
     "DenseConsensus",
+    "EvidenceMaximum",
     "Experts",
+    "FeatureConsensus",
+    "JointFeatures",
+    "JointPrior",
     "LaplaceFit",
+    "LatentPosterior",
+    "MeanPrior",
+    "NewFeatures",
     "NewGrams",
+    "Prior",
     "RegressionFit",
+    "RunningMixture",
     "ViewWeights",
+    "Weighting",
+    "averaging_weights",
+    "class_probabilities",
     "combine_experts",
+    "gaussian_log_density",
+    "labeled_covariance",
     "laplace_fit",
+    "leave_one_out_class_scores",
     "logistic_normal_mean",
+    "maximize_evidence",
     "moderated_logit",
+    "pairwise_precision",
     "rows_without_view",
+    "weighted_quantile",
 ]

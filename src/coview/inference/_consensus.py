@@ -131,7 +131,9 @@ class DenseConsensus:
                 "there. Drop these rows, or fit with no_view='prior'."
             )
         if not self.weights.finite[self.seen].all():
-            raise ViewError("The consensus function needs finite view variances; use the mean of the views for infinite ones.")
+            raise ViewError(
+                "The consensus function needs finite view variances; use the mean of the views for infinite ones."
+            )
         return self._tied_covariance
 
     @cached_property
@@ -180,6 +182,34 @@ class DenseConsensus:
         A = self._smoother(j)
         inner = self.consensus_covariance[np.ix_(self.rows[j], self.rows[j])]
         return self.weights.variances[j] * A + A @ inner @ A.T
+
+    def evidence_gradients(
+        self, rows: NDArray[np.intp], Q: NDArray[np.float64], diagonal: float = 0.0
+    ) -> list[NDArray[np.float64]]:
+        """Derivative of a function of ``K_c`` with respect to each ``K_j + sigma_j^2 I``.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (k,)
+        Q : ndarray of shape (k, k), symmetric
+            Derivative with respect to ``K_c(rows, rows)``.
+        diagonal : float, default=0.0
+            Derivative with respect to each diagonal entry of ``K_c``, on top.
+
+        Returns
+        -------
+        gradients : list of ndarray of shape (n_j, n_j)
+            ``U Q U^T + diagonal U_all U_all^T`` with ``U = Gamma_j E_j^T K_c(:, rows)``; zero where nobody has the view.
+        """
+        gradients = [np.zeros(gram.shape) for gram in self.grams]
+        for j in self._active:
+            factor = self._factor(j)
+            U = factor.solve(self.consensus_covariance[np.ix_(self.rows[j], rows)])
+            gradients[j] = U @ Q @ U.T
+            if diagonal:
+                U = factor.solve(self.consensus_covariance[self.rows[j]])
+                gradients[j] += diagonal * (U @ U.T)
+        return gradients
 
     def experts(self, new: NewGrams, rows: NDArray[np.intp]) -> Experts:
         """What each view says about new rows, against the latent function at training ``rows``.
@@ -231,23 +261,21 @@ class DenseConsensus:
 
 
 def combine_experts(
-    means: NDArray[np.float64], covariances: NDArray[np.float64], presence: NDArray[np.bool_]
+    covariances: NDArray[np.float64], presence: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Generalized least squares of the views' opinions: the exact consensus at new rows.
 
     Parameters
     ----------
-    means : ndarray of shape (n_new, n_views)
-        ``a_j``, posterior mean of view j's latent function at the new row.
     covariances : ndarray of shape (n_new, n_views, n_views)
-        ``T``, their posterior covariance plus the view variances on the diagonal.
+        ``T``, posterior covariance of the views' latent functions at the new row, plus the view variances on the diagonal.
     presence : ndarray of shape (n_new, n_views), dtype=bool
         Each row has a view at least.
 
     Returns
     -------
     weights : ndarray of shape (n_new, n_views)
-        ``T^{-1} 1 / (1^T T^{-1} 1)``, zero for absent views; the mean is ``sum(weights * means)``.
+        ``T^{-1} 1 / (1^T T^{-1} 1)``, zero for absent views: the consensus is their weighted mean.
     variances : ndarray of shape (n_new,)
         ``1 / (1^T T^{-1} 1)``.
     """

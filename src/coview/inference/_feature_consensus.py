@@ -112,7 +112,9 @@ class FeatureConsensus:
         """The same with the leading ``n_components`` features of each view; nothing is accumulated again."""
         widths = [block.shape[1] for block in self.features]
         starts = np.concatenate([[0], np.cumsum(widths)])[:-1]
-        keep = np.concatenate([start + np.arange(min(w, n_components)) for start, w in zip(starts, widths, strict=True)])
+        keep = np.concatenate(
+            [start + np.arange(min(w, n_components)) for start, w in zip(starts, widths, strict=True)]
+        )
         features = [block[:, :n_components] for block in self.features]
         return FeatureConsensus(features, self.weights, self.presence, self.precision[np.ix_(keep, keep)])
 

@@ -31,6 +31,10 @@ class Prior(Protocol):
         """Covariance of all training samples with ``rows`` (n_samples, k)."""
         ...
 
+    def block(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Covariance between training ``rows`` (k, k)."""
+        ...
+
     def diagonal(self) -> NDArray[np.float64]:
         """Variances of the training samples (n_samples,)."""
         ...

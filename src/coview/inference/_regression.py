@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from coview.linalg import CholeskyFactor, cholesky
 
-__all__ = ["RegressionFit"]
+__all__ = ["RegressionFit", "gaussian_log_density"]
+
+
+def gaussian_log_density(
+    values: NDArray[np.float64], means: NDArray[np.float64], variances: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Log density of values under Gaussians, elementwise, in nats."""
+    return np.asarray(-0.5 * (np.square(values - means) / variances + np.log(2.0 * np.pi * variances)))
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ class RegressionFit:
 
     @property
     def log_marginal_likelihood(self) -> float:
-        """Log density of the labels, in nats (GP_NOTES: n counts the labeled samples only)."""
+        """Log density of the labels, in nats (n counts the labeled samples only)."""
         n = len(self.targets)
         fit = float(self.targets @ self.gradient)
         return -0.5 * (fit + self.factor.log_det + n * np.log(2.0 * np.pi))

@@ -22,6 +22,7 @@ from coview.kernels._per_view import (
     resolve_kernel,
     squared_distances,
 )
+from coview.kernels._precomputed import PrecomputedKernel
 from coview.kernels._scaling import ViewScaling
 from coview.kernels._spectrum import GramSpectrum, LinearSpectrum
 
@@ -30,6 +31,7 @@ __all__ = [
     "JointSpectralFeatures",
     "KernelLike",
     "LinearSpectrum",
+    "PrecomputedKernel",
     "SpectralFeatures",
     "ViewCompletion",
     "ViewScaling",

@@ -42,7 +42,9 @@ class ViewCompletion:
     n_neighbors: int = 5
 
     @classmethod
-    def of(cls, blocks: Sequence[Any], presence: NDArray[np.bool_], random_state: np.random.RandomState) -> ViewCompletion:
+    def of(
+        cls, blocks: Sequence[Any], presence: NDArray[np.bool_], random_state: np.random.RandomState
+    ) -> ViewCompletion:
         """Measure the views' scales; medians come from at most 1,000 seeded rows."""
         medians = np.ones(len(blocks))
         for j, block in enumerate(blocks):

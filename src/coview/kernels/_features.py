@@ -151,7 +151,9 @@ class JointSpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[mi
         self.mean_diagonals_ = np.array(
             [diagonal(k, block).mean() if block.shape[0] else np.nan for k, block in zip(kernels, blocks, strict=True)]
         )
-        factors = np.ones(len(kernels)) if self.view_factors is None else np.asarray(self.view_factors, dtype=np.float64)
+        factors = (
+            np.ones(len(kernels)) if self.view_factors is None else np.asarray(self.view_factors, dtype=np.float64)
+        )
         usable = self.mean_diagonals_ > 0.0
         self._scales = np.divide(factors**-2.0, self.mean_diagonals_, out=np.zeros(len(kernels)), where=usable)
         amplitudes = [linear_amplitude(kernel) for kernel in kernels]

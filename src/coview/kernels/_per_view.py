@@ -21,6 +21,7 @@ from sklearn.gaussian_process.kernels import (
 )
 
 from coview.exceptions import ViewError
+from coview.kernels._precomputed import PrecomputedKernel
 
 __all__ = [
     "KernelLike",
@@ -195,7 +196,7 @@ def _sparse_gram(kernel: Kernel, X: Any, Y: Any) -> NDArray[np.float64]:
 
 def diagonal(kernel: KernelLike, X: Any) -> NDArray[np.float64]:
     """Kernel value of each row with itself (n,)."""
-    if isinstance(kernel, Kernel) and not sp.issparse(X):
+    if isinstance(kernel, PrecomputedKernel) or (isinstance(kernel, Kernel) and not sp.issparse(X)):
         return np.asarray(kernel.diag(X), dtype=np.float64)
     parts = []
     for start in range(0, X.shape[0], _DIAGONAL_BLOCK):

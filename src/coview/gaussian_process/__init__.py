@@ -1,0 +1,25 @@
+"""Gaussian processes over several views: Bayesian co-training and its covariances."""
+
+from coview.gaussian_process._base import PreparedViews
+from coview.gaussian_process._co_training_classifier import BayesianCoTrainingClassifier
+from coview.gaussian_process._co_training_regressor import BayesianCoTrainingRegressor
+from coview.gaussian_process._kernel_transformer import CoTrainingKernelTransformer
+from coview.kernels import (
+    co_regularization_precision,
+    co_training_kernel,
+    co_training_precision,
+    mean_consensus_kernel,
+    side_information_kernel,
+)
+
+__all__ = [
+    "BayesianCoTrainingClassifier",
+    "BayesianCoTrainingRegressor",
+    "CoTrainingKernelTransformer",
+    "PreparedViews",
+    "co_regularization_precision",
+    "co_training_kernel",
+    "co_training_precision",
+    "mean_consensus_kernel",
+    "side_information_kernel",
+]

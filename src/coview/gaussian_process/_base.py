@@ -1,0 +1,453 @@
+"""What Bayesian co-training of classes and of real targets share: views to priors, averages to predictions and explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from coview.base import Interval, MultiViewEstimator, StrOptions
+from coview.exceptions import ViewError
+from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_moments, describe
+from coview.gaussian_process._learning import learn_setting
+from coview.gaussian_process._objective import EvidenceObjective, Parameters
+from coview.gaussian_process._planning import (
+    consensus_grid,
+    fixed_setting,
+    mean_grid,
+)
+from coview.gaussian_process._prior_bank import NewSamples, PriorBank
+from coview.gaussian_process._setting import Setting, settings_from
+from coview.inference import rows_without_view
+from coview.views import Views
+
+__all__ = ["BayesianCoTraining", "PreparedViews"]
+
+_BLOCK_ROWS = 1024
+
+
+@dataclass(frozen=True)
+class PreparedViews:
+    """Views with their kernels, features and priors, which do not depend on labels.
+
+    ``fit`` takes it in place of the views: repeats, label sets and classes then share the work.
+
+    Attributes
+    ----------
+    views : Views
+    kept : ndarray of shape (n_kept,)
+        Positions of the samples that have a view.
+    bank : PriorBank
+    """
+
+    views: Views
+    kept: NDArray[np.intp]
+    bank: PriorBank
+
+    def __len__(self) -> int:
+        return self.views.n_samples
+
+
+class BayesianCoTraining(MultiViewEstimator):
+    """Shared parent of the classifier and the regressor."""
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012  # scikit-learn reads a plain class attribute
+        "latent": [StrOptions({"mean", "consensus"})],
+        "hyperparameters": [StrOptions({"average", "maximize", "fixed"})],
+        "weighting": [StrOptions({"bootstrap", "leave_one_out", "evidence"})],
+        "approximation": [StrOptions({"auto", "exact", "low_rank"})],
+        "select_views": [StrOptions({"auto"}), "boolean"],
+        "bias_variance": [None, Interval(Real, 0, None, closed="left")],
+        "n_restarts": [Interval(Integral, 0, None, closed="left")],
+        "no_view": [StrOptions({"raise", "prior"})],
+    }
+
+    kernel: Any
+    latent: Literal["mean", "consensus"]
+    hyperparameters: Literal["average", "maximize", "fixed"]
+    weighting: Literal["bootstrap", "leave_one_out", "evidence"]
+    view_variances: Any
+    n_components: Any
+    approximation: Literal["auto", "exact", "low_rank"]
+    select_views: Any
+    amplitude: Any
+    bias_variance: float | None
+    settings: Any
+    n_restarts: int
+    no_view: Literal["raise", "prior"]
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+
+    def prepare(self, X: Any) -> PreparedViews:
+        """Kernels and priors of views, to be passed to ``fit`` in their place by any number of estimators with the same kernel.
+
+        Parameters
+        ----------
+        X : whatever `Views` takes
+
+        Returns
+        -------
+        prepared : PreparedViews
+        """
+        self._validate_params()
+        views = self._validate_views(X, reset=True)
+        empty = rows_without_view(views.presence)
+        if empty.size and self.no_view == "raise":
+            raise ViewError(
+                f"Every sample must have a view; {empty.size} have none: {_few(views.index[empty])}. Drop these samples, or set "
+                "no_view='prior' to leave them out of the fit and answer for them from the prior."
+            )
+        kept = np.flatnonzero(views.presence.any(axis=1))
+        if not kept.size:
+            raise ViewError("No sample has any view, so there is nothing to learn from.")
+        names = views.names
+        kernel = dict(self.kernel) if isinstance(self.kernel, dict) else self.kernel
+        blocks = [views[name] for name in names]
+        return PreparedViews(
+            views, kept, PriorBank(names, blocks, views.presence[kept], kernel, self.latent, self._seed())
+        )
+
+    def _seed(self) -> int:
+        """An integer from ``random_state``; None stands for 0, so that the same data give the same answer."""
+        if self.random_state is None:
+            return 0
+        if isinstance(self.random_state, np.random.RandomState):
+            return int(self.random_state.randint(np.iinfo(np.int32).max))
+        return int(self.random_state)
+
+    def _prepared_for(self, X: Any) -> PreparedViews:
+        """X as prepared views, checked against this estimator's kernel and latent function."""
+        self._validate_params()
+        if not isinstance(X, PreparedViews):
+            return self.prepare(X)
+        if X.bank.latent != self.latent or repr(X.bank.kernel) != repr(self.kernel):
+            raise ValueError(
+                f"The views were prepared for kernel={X.bank.kernel!r}, latent={X.bank.latent!r}, but this estimator has "
+                f"kernel={self.kernel!r}, latent={self.latent!r}. Prepare them again."
+            )
+        self._validate_views(X.views, reset=True)
+        return X
+
+    def _plan(self, prepared: PreparedViews, noise_variance: float | None) -> list[Setting]:
+        """Settings before amplitudes and noise are spread over them, or the one given."""
+        bank = prepared.bank
+        if self.hyperparameters == "average" and self.settings is not None:
+            return settings_from(self.settings, self.amplitude, noise_variance)
+        if self.hyperparameters == "average" and self.latent == "mean":
+            if self.approximation == "exact":
+                raise ValueError(
+                    "Averaging over the default grid works on low-rank features. Set approximation='auto', or give settings "
+                    "without n_components."
+                )
+            select = len(bank.names) > 1 if self.select_views == "auto" else bool(self.select_views)
+            return mean_grid(bank, select_views=select, n_components=self.n_components)
+        setting = fixed_setting(
+            bank,
+            self.view_variances,
+            approximation=self.approximation,
+            n_components=self.n_components,
+            amplitude=self.amplitude,
+            noise_variance=noise_variance,
+        )
+        if self.hyperparameters == "average":
+            return consensus_grid(bank, self._seed(), setting)
+        return [setting]
+
+    def _objective_at(
+        self, bank: PriorBank, setting: Setting, rows: NDArray[np.intp], targets: NDArray[np.float64], bias: float
+    ) -> EvidenceObjective:
+        """Evidence as a function of the parameters of one exact setting."""
+        variances = np.array(bank.weights(setting).variances)
+        point = Parameters(bank.kernels(setting.kernels), variances, setting.noise_variance)
+        return EvidenceObjective(bank.blocks, bank.presence, rows, targets, self.latent, setting.amplitude, bias, point)
+
+    def _learned(
+        self, bank: PriorBank, setting: Setting, rows: NDArray[np.intp], targets: NDArray[np.float64], bias: float
+    ) -> Setting:
+        """The setting whose parameters maximize the evidence, with views that it switches off."""
+        if setting.n_components is not None:
+            raise ValueError(
+                "hyperparameters='maximize' learns exact kernels. Set approximation='exact', n_components=None."
+            )
+        objective = self._objective_at(bank, setting, rows, targets, bias)
+        point, self._switched_off = learn_setting(
+            objective, bank.names, n_restarts=self.n_restarts, seed=self._seed(), n_jobs=self.n_jobs
+        )
+        return replace(
+            setting,
+            kernels=tuple(point.kernels),
+            view_variances=tuple(float(value) for value in point.view_variances),
+            noise_variance=point.noise_variance,
+        )
+
+    def _store(self, prepared: PreparedViews, fits: SettingFits, average: PosteriorAverage) -> None:
+        """Learnt state that does not depend on the likelihood."""
+        self._prepared, self._average = prepared, average
+        best = fits.settings[average.best]
+        self.kernels_ = prepared.bank.kernels(best.kernels)
+        self.view_variances_ = np.array(prepared.bank.weights(best).variances)
+        by_setting = average.weights.sum(axis=1)
+        self.log_marginal_likelihood_value_ = float(by_setting @ fits.evidences)
+        self.view_trust_ = self._trust_table(average)
+        self.agreement_ = average.agreement()
+        self._objective = None
+        if self.hyperparameters != "average" and best.n_components is None:
+            self._objective = self._objective_at(prepared.bank, best, fits.rows, fits.targets, fits.bias_variance)
+            self.theta_ = self._objective.theta
+        mean, variance = average_moments(average.training())
+        loo_mean, loo_variance = average_moments(average.leave_one_out())
+        n, kept = len(prepared), prepared.kept
+        self.latent_mean_ = self._outward_mean(_fill(mean, kept, n, 0.0))
+        self.latent_variance_ = self._outward_variance(_fill(variance, kept, n, np.inf))
+        labeled = kept[fits.rows]
+        self.loo_latent_mean_ = self._outward_mean(_fill(loo_mean, labeled, n, np.nan))
+        self.loo_latent_variance_ = self._outward_variance(_fill(loo_variance, labeled, n, np.nan))
+
+    def _trust_table(self, average: PosteriorAverage) -> pd.DataFrame:
+        """Share of each view, its interval, the samples behind it, and whether the grid could tell views apart."""
+        bank = average.fits.bank
+        table = pd.DataFrame(
+            average.trust(), columns=["share", "sd", "lower", "upper"], index=pd.Index(bank.names, name="view")
+        )
+        table["n_samples"] = bank.presence.sum(axis=0)
+        status = "not assessed"
+        if self.hyperparameters == "maximize":
+            status = "learned"
+        elif self.hyperparameters == "fixed":
+            status = "given"
+        elif len(bank.names) > 1 and self._grid_tells_trust(average):
+            status = "assessed"
+        table["status"] = status
+        table.loc[table["n_samples"] == 0, "status"] = "no samples"
+        table.loc[table.index.isin(getattr(self, "_switched_off", [])), "status"] = "switched off"
+        return table
+
+    def _grid_tells_trust(self, average: PosteriorAverage) -> bool:
+        settings = average.fits.settings
+        return (
+            any(setting.tells_trust for setting in settings)
+            or len({s.view_variances for s in settings if len(s.view_variances) > 1}) > 1
+        )
+
+    def _settings_table(
+        self, average: PosteriorAverage, temperatures: Any, scores: NDArray[np.float64]
+    ) -> pd.DataFrame:
+        """One row per setting and temperature, in the order of the settings."""
+        fits = average.fits
+        rows = []
+        for k, setting in enumerate(fits.settings):
+            for t, temperature in enumerate(temperatures):
+                row = {"setting": k} if temperature is None else {"setting": k, "temperature": float(temperature)}
+                row |= {
+                    "log_marginal_likelihood": fits.evidences[k],
+                    "loo_score": scores[k, t],
+                    "weight": average.weights[k, t],
+                }
+                rows.append(row | describe(setting))
+        return pd.DataFrame(rows)
+
+    def log_marginal_likelihood(self, theta: Any = None, eval_gradient: bool = False) -> Any:
+        """Log marginal likelihood of the labels in nats (Laplace's approximation for classes, summed over one-against-rest).
+
+        Parameters
+        ----------
+        theta : ndarray of shape (n_parameters,), default=None
+            Natural logarithms: the kernels' thetas in view order, view variances, noise variance; free ones only. None: the
+            fitted ones (``theta_``); under averaging the weighted value.
+        eval_gradient : bool, default=False
+            Also the gradient with respect to theta.
+
+        Returns
+        -------
+        value : float, or (value, gradient)
+
+        Raises
+        ------
+        ValueError
+            If theta is not finite or has another length; under averaging or low rank for a theta or a gradient.
+        """
+        check_is_fitted(self)
+        if self._objective is None:
+            if theta is None and not eval_gradient:
+                return self.log_marginal_likelihood_value_
+            raise ValueError(
+                "A theta and a gradient exist for hyperparameters='fixed' and 'maximize' with exact kernels only; an average "
+                "has one evidence per setting, in settings_."
+            )
+        theta = self._objective.theta if theta is None else np.asarray(theta, dtype=np.float64)
+        return self._objective.value_and_gradient(theta) if eval_gradient else self._objective.value(theta)
+
+    def _new_blocks(
+        self, X: Any, view: str | None = None
+    ) -> tuple[Views, NDArray[np.intp], Iterator[tuple[NDArray[np.intp], NDArray[np.bool_]]]]:
+        """Views of X, the rows that can be answered for, and these rows in blocks with their presence."""
+        check_is_fitted(self)
+        views = self._validate_views(X, reset=False)
+        presence = views.presence & self._prepared.bank.presence.any(axis=0)
+        if view is not None:
+            if view not in views.names:
+                raise ViewError(f"view must be one of {views.names}; got {view!r}.")
+            presence = presence & (np.array(views.names) == view)
+        answerable = np.flatnonzero(presence.any(axis=1))
+        if answerable.size < views.n_samples and self.no_view == "raise":
+            lost = np.flatnonzero(~presence.any(axis=1))
+            raise ViewError(
+                f"{lost.size} of {views.n_samples} samples have no view that training had: {_few(views.index[lost])}. Give them a view, "
+                "or fit with no_view='prior' to answer from the prior."
+            )
+        starts = range(0, answerable.size, _BLOCK_ROWS)
+        parts = (answerable[start : start + _BLOCK_ROWS] for start in starts)
+        return views, answerable, ((rows, presence[rows]) for rows in parts)
+
+    def _new_samples(self, views: Views, rows: NDArray[np.intp], presence: NDArray[np.bool_]) -> NewSamples:
+        """A block of new rows as the bank sees it."""
+        blocks = []
+        for j, name in enumerate(views.names):
+            here = np.searchsorted(views.rows(name), rows[presence[:, j]])
+            blocks.append(views[name][here])
+        return self._prepared.bank.new(blocks, presence)
+
+    def _latent_moments(self, X: Any, view: str | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean and variance of the latent functions at new rows (n_new, K), mixture over settings."""
+        views, answerable, blocks = self._new_blocks(X, view)
+        K = len(self._average.fits.targets)
+        mean, variance = np.zeros((views.n_samples, K)), np.full((views.n_samples, K), np.inf)
+        for rows, presence in blocks:
+            new = self._new_samples(views, rows, presence)
+            mean[rows], variance[rows] = average_moments(self._average.at(new, self._view_position(view)))
+        return mean, variance
+
+    def _view_position(self, view: str | None) -> int | None:
+        return None if view is None else self._prepared.bank.names.index(view)
+
+    def explain(self, X: Any) -> pd.DataFrame:
+        """How much each view moved each prediction.
+
+        Parameters
+        ----------
+        X : whatever `Views` takes, n_new samples
+
+        Returns
+        -------
+        table : DataFrame
+            A row per sample (and class, where there are more than two): the latent mean ``total`` as the exact sum of
+            ``bias``, one column per view, and ``early_fusion``, the part of models that mix the views' features before any
+            kernel. Units of the latent function: log odds before moderation for classes, units of y for regression.
+
+        Notes
+        -----
+        Equation of the mean model: ``E[b | y] + sum_j s c_ij E[f_j(x_ij) | y]``. Centered joint kernels also respond to a
+        view's absence, so an absent view can have a part; completed views count as the view that was filled in.
+        """
+        views, _, blocks = self._new_blocks(X)
+        K = len(self._average.fits.targets)
+        n_views = len(self._prepared.bank.names)
+        bias, fused = np.zeros((views.n_samples, K)), np.zeros((views.n_samples, K))
+        parts = np.zeros((n_views, views.n_samples, K))
+        for rows, presence in blocks:
+            new = self._new_samples(views, rows, presence)
+            bias[rows], fused[rows], parts[:, rows] = self._average.contributions(new)
+        labels = self._latent_labels()
+        frames = []
+        for k in range(K):
+            columns: dict[str, Any] = (
+                {"sample": views.index} if labels is None else {"sample": views.index, "class": labels[k]}
+            )
+            columns |= {"bias": bias[:, k]}
+            columns |= {name: parts[j, :, k] for j, name in enumerate(self._prepared.bank.names)}
+            columns |= {"early_fusion": fused[:, k]}
+            columns |= {"total": bias[:, k] + parts[:, :, k].sum(axis=0) + fused[:, k]}
+            frames.append(pd.DataFrame(columns))
+        table = pd.concat(frames, ignore_index=True)
+        return table if labels is None else table.sort_values("sample", kind="stable", ignore_index=True)
+
+    def view_benefit(self, view: str) -> pd.Series:
+        """What a view adds: the leave-one-out score with it minus that of a fit without it.
+
+        Parameters
+        ----------
+        view : str
+
+        Returns
+        -------
+        benefit : Series
+            ``benefit`` in nats per labeled sample (positive: the view helps), its standard error ``se`` over the labeled
+            samples, and ``n_labeled``, the samples that have another view too and are compared.
+
+        Notes
+        -----
+        Costs one more fit. Samples that have no other view are left out of the comparison.
+        """
+        check_is_fitted(self)
+        names = self._prepared.bank.names
+        if view not in names or len(names) < 2:
+            raise ViewError(f"view must be one of {names}, and another view must remain; got {view!r}.")
+        views = self._prepared.views.select([name for name in names if name != view])
+        without = clone(self).set_params(view_columns=None, no_view="prior", **self._without(view))
+        without.fit(views, self._fitted_y)
+        difference = self._loo_log_scores - without._loo_log_scores
+        difference = difference[np.isfinite(difference)]
+        spread = difference.std(ddof=1) / np.sqrt(difference.size) if difference.size > 1 else np.nan
+        benefit = float(difference.mean()) if difference.size else np.nan
+        return pd.Series({"benefit": benefit, "se": float(spread), "n_labeled": difference.size}, name=view)
+
+    def _without(self, view: str) -> dict[str, Any]:
+        """Parameters that are given per view, for a fit without one of them."""
+        position = self._prepared.bank.names.index(view)
+        changed: dict[str, Any] = {}
+        for parameter in ("kernel", "view_variances"):
+            value = getattr(self, parameter)
+            if isinstance(value, dict):
+                changed[parameter] = {name: item for name, item in value.items() if name != view}
+            elif isinstance(value, list | tuple | np.ndarray):
+                changed[parameter] = [item for j, item in enumerate(value) if j != position]
+        return changed
+
+    def consensus_posterior(self) -> Any:
+        """Posterior of the latent function under the setting of the largest evidence.
+
+        Returns
+        -------
+        posterior : LatentPosterior
+            With the label-free prior, the labeled rows, and moments at training rows and new ones.
+        """
+        check_is_fitted(self)
+        return self._average.posterior(self._average.best)
+
+    def _note(self, message: str) -> None:
+        """One line of progress, where it is wanted."""
+        if self.verbose:
+            print(f"[{type(self).__name__}] {message}")
+
+    def _outward_mean(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def _outward_variance(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def _latent_labels(self) -> Any:
+        """Classes of the latent functions where there are several."""
+        return None
+
+
+def _fill(values: NDArray[np.float64], rows: NDArray[np.intp], n: int, empty: float) -> NDArray[np.float64]:
+    """Values of some samples spread over all, ``empty`` elsewhere."""
+    if rows.size == n:
+        return values
+    filled = np.full((n, *values.shape[1:]), empty)
+    filled[rows] = values
+    return filled
+
+
+def _few(ids: pd.Index, limit: int = 5) -> str:
+    """The first ids, for a message."""
+    shown = ", ".join(repr(item) for item in ids[:limit])
+    return shown + (", ..." if len(ids) > limit else "")

@@ -1,0 +1,159 @@
+"""Log marginal likelihood as a function of kernel parameters, view variances and noise, with its gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.gaussian_process.kernels import Kernel
+
+from coview.inference import (
+    ConsensusPrior,
+    DenseConsensus,
+    MeanPrior,
+    RegressionFit,
+    ViewWeights,
+    labeled_covariance,
+    laplace_fit,
+)
+from coview.kernels import KernelLike, gram, gram_gradient
+
+__all__ = ["EvidenceObjective", "Parameters"]
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """A point: kernels, view variances and, for regression, the noise variance."""
+
+    kernels: list[KernelLike]
+    view_variances: NDArray[np.float64]
+    noise_variance: float | None
+
+
+@dataclass(frozen=True)
+class EvidenceObjective:
+    """Evidence of exact kernels over theta: kernels' thetas in view order, log view variances, log noise; free ones only.
+
+    Attributes
+    ----------
+    blocks : sequence of ndarray or sparse matrix of shape (n_j, p_j)
+    presence : ndarray of shape (n_samples, n_views), dtype=bool
+    rows : ndarray of shape (n_labeled,)
+    targets : ndarray of shape (K, n_labeled)
+    latent : {"mean", "consensus"}
+    amplitude : float or None
+    bias_variance : float
+    point : Parameters
+        Where theta starts; infinite view variances stay infinite.
+    """
+
+    blocks: Sequence[Any]
+    presence: NDArray[np.bool_]
+    rows: NDArray[np.intp]
+    targets: NDArray[np.float64]
+    latent: str
+    amplitude: float | None
+    bias_variance: float
+    point: Parameters
+
+    @property
+    def free(self) -> NDArray[np.intp]:
+        """Views whose variance is part of theta."""
+        return np.flatnonzero(np.isfinite(self.point.view_variances))
+
+    @property
+    def theta(self) -> NDArray[np.float64]:
+        """Natural logarithms of the parameters at the starting point."""
+        parts = [_theta(kernel) for kernel in self.point.kernels]
+        parts.append(np.log(self.point.view_variances[self.free]))
+        if self.point.noise_variance is not None:
+            parts.append(np.log([self.point.noise_variance]))
+        return np.concatenate(parts)
+
+    def at(self, theta: NDArray[np.float64]) -> Parameters:
+        """The parameters of a theta."""
+        theta = np.asarray(theta, dtype=np.float64)
+        expected = self.theta.size
+        if theta.shape != (expected,):
+            raise ValueError(
+                f"theta must have {expected} entries: the kernels' thetas in view order, log view variances, log noise; got "
+                f"shape {theta.shape}."
+            )
+        if not np.isfinite(theta).all():
+            raise ValueError(
+                "theta must be finite: it holds natural logarithms, so give log(variance), not the variance."
+            )
+        kernels, start = [], 0
+        for kernel in self.point.kernels:
+            size = _theta(kernel).size
+            kernels.append(kernel.clone_with_theta(theta[start : start + size]) if size else kernel)
+            start += size
+        variances = self.point.view_variances.copy()
+        variances[self.free] = np.exp(theta[start : start + self.free.size])
+        noise = None if self.point.noise_variance is None else float(np.exp(theta[-1]))
+        return Parameters(kernels, variances, noise)
+
+    def value(self, theta: NDArray[np.float64]) -> float:
+        """Log marginal likelihood in nats; O(sum n_j^3 + n^3)."""
+        point = self.at(theta)
+        grams = [gram(kernel, block) for kernel, block in zip(point.kernels, self.blocks, strict=True)]
+        consensus, prior, scale = self._prior(point, grams)
+        return self._fit(labeled_covariance(prior, self.rows, scale, self.bias_variance), point)[0]
+
+    def value_and_gradient(self, theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """The same with its gradient, O(n_j^2 n_labeled) per view on top."""
+        point = self.at(theta)
+        pairs = [gram_gradient(kernel, block) for kernel, block in zip(point.kernels, self.blocks, strict=True)]
+        consensus, prior, scale = self._prior(point, [K for K, _ in pairs])
+        value, Q, noise_gradient = self._fit(labeled_covariance(prior, self.rows, scale, self.bias_variance), point)
+        block = prior.block(self.rows)
+        diagonal = 0.0
+        if self.amplitude is not None and prior.mean_diagonal > 0.0:
+            diagonal = -scale * float((Q * block).sum()) / (prior.mean_diagonal * len(self.presence))
+        Q = scale * Q
+        by_view = consensus.evidence_gradients(self.rows, Q, diagonal)
+        parts = [np.einsum("ab,abt->t", M, dK) for M, (_, dK) in zip(by_view, pairs, strict=True)]
+        parts.append(self._variance_gradient(point, by_view, Q, diagonal)[self.free])
+        if point.noise_variance is not None:
+            parts.append(np.array([noise_gradient]))
+        return value, np.concatenate(parts)
+
+    def _variance_gradient(
+        self, point: Parameters, by_view: list[NDArray[np.float64]], Q: NDArray[np.float64], diagonal: float
+    ) -> NDArray[np.float64]:
+        """With respect to log view variances; the mean of the views also loses the white part ``diag(1 / W)``."""
+        variances = point.view_variances
+        gradient = variances * np.array([np.trace(M) for M in by_view])
+        if self.latent == "mean":
+            w = 1.0 / variances
+            on_diagonal = np.full(len(self.presence), diagonal)
+            on_diagonal[self.rows] += np.diagonal(Q)
+            gradient -= w * ((on_diagonal / np.square(self.presence @ w)) @ self.presence)
+        return gradient
+
+    def _prior(
+        self, point: Parameters, grams: list[NDArray[np.float64]]
+    ) -> tuple[DenseConsensus, MeanPrior | ConsensusPrior, float]:
+        weights = ViewWeights.of(point.view_variances, len(grams))
+        consensus = DenseConsensus(grams, weights, self.presence)
+        prior = MeanPrior(consensus) if self.latent == "mean" else ConsensusPrior(consensus)
+        if self.amplitude is None or prior.mean_diagonal <= 0.0:
+            return consensus, prior, 1.0
+        return consensus, prior, self.amplitude / prior.mean_diagonal
+
+    def _fit(self, covariance: NDArray[np.float64], point: Parameters) -> tuple[float, NDArray[np.float64], float]:
+        """Evidence, its derivative with respect to the covariance of the labels, and to the log noise variance."""
+        if point.noise_variance is not None:
+            fit = RegressionFit(covariance, self.targets[0], point.noise_variance)
+            Q = fit.evidence_gradient()
+            return fit.log_marginal_likelihood, Q, point.noise_variance * float(np.trace(Q))
+        stack = np.broadcast_to(covariance, (len(self.targets), *covariance.shape))
+        laplace = laplace_fit(stack, self.targets)
+        return float(laplace.log_marginal_likelihoods.sum()), laplace.evidence_gradients().sum(axis=0), 0.0
+
+
+def _theta(kernel: KernelLike) -> NDArray[np.float64]:
+    return np.asarray(kernel.theta) if isinstance(kernel, Kernel) else np.zeros(0)

@@ -1,0 +1,122 @@
+"""Which settings an estimator fits, from its parameters and the views."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import qmc
+
+from coview.exceptions import ViewError
+from coview.gaussian_process._prior_bank import PriorBank
+from coview.gaussian_process._setting import AUTO_KERNELS, Setting, default_settings
+from coview.kernels import PrecomputedKernel, diagonal
+
+__all__ = ["consensus_grid", "fixed_setting", "mean_grid", "scaled_default_variances", "variances_per_view"]
+
+_DEFAULT_SHARE = 0.1
+_VARIANCE_GRID = 10.0 ** np.arange(-3, 4)
+_QUASI_RANDOM = 24
+# Exact kernels hold n x n matrices: beyond this many samples "auto" turns to features.
+_EXACT_LIMIT = 5000
+_DEFAULT_RANK = 100
+
+
+def variances_per_view(values: Any, bank: PriorBank) -> tuple[float, ...]:
+    """View variances from a number, a list by position, a dict by name, or None: a tenth of each kernel's mean diagonal."""
+    if values is None:
+        return tuple(float(value) for value in _DEFAULT_SHARE * scaled_default_variances(bank))
+    if isinstance(values, Mapping):
+        unknown = [name for name in values if name not in bank.names]
+        absent = [name for name in bank.names if name not in values]
+        if unknown or absent:
+            raise ViewError(
+                f"view_variances must name every view once; unknown: {unknown}, without a variance: {absent}. Views are "
+                f"{bank.names}."
+            )
+        values = [values[name] for name in bank.names]
+    return tuple(float(value) for value in np.atleast_1d(np.asarray(values, dtype=np.float64)))
+
+
+def scaled_default_variances(bank: PriorBank) -> NDArray[np.float64]:
+    """Mean diagonal of each view's kernel, the unit of its variance; 1 where nobody has the view or the kernel is zero."""
+    kernels = bank.kernels(exact_kernels(bank))
+    means = [diagonal(k, block) for k, block in zip(kernels, bank.blocks, strict=True)]
+    units = np.array([float(values.mean()) if values.size else 1.0 for values in means])
+    return np.where(units > 0.0, units, 1.0)
+
+
+def exact_kernels(bank: PriorBank) -> str | None:
+    """What `Setting.kernels` is where one kernel per view is used as given: an RBF where kernels are automatic."""
+    return "rbf" if bank.automatic else None
+
+
+def fixed_setting(
+    bank: PriorBank,
+    view_variances: Any,
+    *,
+    approximation: str,
+    n_components: int | None,
+    amplitude: float | None,
+    noise_variance: float | None,
+) -> Setting:
+    """The given kernels and view variances and nothing else."""
+    n = len(bank.presence)
+    low_rank = approximation == "low_rank" or (
+        approximation == "auto" and (n > _EXACT_LIMIT or n_components is not None)
+    )
+    rank = (n_components or min(n, _DEFAULT_RANK)) if low_rank else None
+    return Setting(
+        kernels=exact_kernels(bank),
+        scale=False,
+        n_components=rank,
+        view_variances=variances_per_view(view_variances, bank),
+        amplitude=amplitude,
+        noise_variance=noise_variance,
+    )
+
+
+def mean_grid(bank: PriorBank, *, select_views: bool, n_components: int | Sequence[int] | None) -> list[Setting]:
+    """The default grid of the mean-consensus model over the bank's views, without amplitudes."""
+    names: Sequence[Any] = [None]
+    if bank.automatic:
+        names = AUTO_KERNELS if any(not _sparse(block) for block in bank.blocks) else ("linear",)
+    kernels = [bank.kernels(name) for name in names]
+    precomputed = any(isinstance(kernel, PrecomputedKernel) for per_view in kernels for kernel in per_view)
+    ranks = {} if n_components is None else {"ranks": tuple(np.atleast_1d(n_components).tolist())}
+    return default_settings(
+        names,
+        n_views=len(bank.names),
+        complete=bool(bank.presence.all()),
+        early_fusion=bank.automatic and bank.dense,
+        completable=not precomputed,
+        uncentered_joint=[name for name in names if not (name == "linear" and bank.dense)],
+        select_views=select_views,
+        **ranks,
+    )
+
+
+def consensus_grid(bank: PriorBank, random_state: int, setting: Setting) -> list[Setting]:
+    """View variances to average the papers' model over, in multiples of each kernel's mean diagonal.
+
+    Every combination of seven powers of ten for one or two views; for more, the common values and 24 quasi-random points.
+    """
+    units = scaled_default_variances(bank)
+    m = len(units)
+    if m <= 2:
+        points = np.stack(np.meshgrid(*([_VARIANCE_GRID] * m), indexing="ij"), axis=-1).reshape(-1, m)
+    else:
+        sobol = qmc.Sobol(m, rng=random_state).random(2 ** int(np.ceil(np.log2(_QUASI_RANDOM))))[:_QUASI_RANDOM]
+        points = np.concatenate([np.repeat(_VARIANCE_GRID[:, None], m, axis=1), 10.0 ** (6.0 * sobol - 3.0)])
+    return [_with_variances(setting, units * point) for point in points]
+
+
+def _with_variances(setting: Setting, variances: NDArray[np.float64]) -> Setting:
+    return replace(setting, view_variances=tuple(float(value) for value in variances))
+
+
+def _sparse(block: Any) -> bool:
+    return hasattr(block, "tocsr")

@@ -1,0 +1,323 @@
+"""Label-free covariances of every setting over one set of views: computed once, shared by repeats, label sets and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, cast
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.utils import check_random_state
+
+from coview.gaussian_process._setting import Setting
+from coview.inference import (
+    ConsensusPrior,
+    DenseConsensus,
+    FeatureConsensus,
+    JointFeatures,
+    JointPrior,
+    MeanPrior,
+    NewFeatures,
+    NewGrams,
+    Prior,
+    ViewWeights,
+)
+from coview.kernels import (
+    JointSpectralFeatures,
+    KernelLike,
+    PrecomputedKernel,
+    SpectralFeatures,
+    ViewCompletion,
+    ViewScaling,
+    diagonal,
+    gram,
+    kernel_per_view,
+    median_distance,
+    resolve_kernel,
+    stack_views,
+)
+
+__all__ = ["NewSamples", "PriorBank"]
+
+_WIDTH_FACTOR = 1.5
+
+
+class PriorBank:
+    """Kernels, features, precisions and priors of the training views, each made on first use and kept.
+
+    Parameters
+    ----------
+    names : sequence of str
+    blocks : sequence of ndarray or sparse matrix of shape (n_j, p_j)
+        Rows of each view, over the samples that have it.
+    presence : ndarray of shape (n_samples, n_views), dtype=bool
+        Every sample has a view.
+    kernel : "auto", kernel, list or dict
+    latent : {"mean", "consensus"}
+    random_state : int
+        Seeds the rows that medians are taken over.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        blocks: Sequence[Any],
+        presence: NDArray[np.bool_],
+        kernel: Any,
+        latent: str,
+        random_state: int,
+    ) -> None:
+        self.names = list(names)
+        self.presence = presence
+        self.kernel = kernel
+        self.latent = latent
+        self.random_state = random_state
+        self.automatic = isinstance(kernel, str) and kernel == "auto"
+        self.scalings = [ViewScaling.of(block) for block in blocks] if self.automatic else None
+        self.blocks = self.scaled(blocks)
+        self._cache: dict[Hashable, Any] = {}
+        self._max_rank: dict[Hashable, int | None] = {}
+
+    def scaled(self, blocks: Sequence[Any]) -> list[Any]:
+        """Rows as the kernels see them."""
+        if self.scalings is None:
+            return list(blocks)
+        return [scaling.transform(block) for scaling, block in zip(self.scalings, blocks, strict=True)]
+
+    def _once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
+
+    def kernels(self, spec: Any) -> list[KernelLike]:
+        """Kernel object of each view for the ``kernels`` of a setting."""
+        return cast("list[KernelLike]", self._once(("kernels", _key(spec)), lambda: self._resolve(spec)))
+
+    def _resolve(self, spec: Any) -> list[KernelLike]:
+        state = check_random_state(self.random_state)
+        if self.automatic and (spec is None or isinstance(spec, str)):
+            name = "linear" if spec is None else spec
+            kinds: list[KernelLike] = ["linear" if sp.issparse(block) else name for block in self.blocks]
+        else:
+            kinds = kernel_per_view(self.kernel if spec is None else spec, self.names)
+        resolved: list[KernelLike] = []
+        for j, (kind, block) in enumerate(zip(kinds, self.blocks, strict=True)):
+            if isinstance(kind, str) and kind == "precomputed":
+                resolved.append(PrecomputedKernel(block, np.flatnonzero(self.presence[:, j]), self.names[j]))
+            else:
+                factor = _WIDTH_FACTOR if self.automatic else 1.0
+                resolved.append(resolve_kernel(kind, block, state, width_factor=factor))
+        return resolved
+
+    @property
+    def dense(self) -> bool:
+        """Whether no view is sparse."""
+        return not any(sp.issparse(block) for block in self.blocks)
+
+    def plan(self, settings: Sequence[Setting]) -> None:
+        """Note the largest rank that each feature map will be asked for, so that smaller ranks are cuts of it."""
+        for setting in settings:
+            key = _feature_key(setting)
+            known = self._max_rank.get(key, 0)
+            rank = setting.n_components
+            if known is not None and (rank is None or rank > known):
+                self._max_rank[key] = rank
+                self._cache = {k: v for k, v in self._cache.items() if not (isinstance(k, tuple) and key in k)}
+
+    def prior(self, setting: Setting) -> Prior:
+        """Covariance of the latent function of a setting, before amplitude and bias."""
+        key = _prior_key(setting)
+        return cast("Prior", self._once(("prior", *key), lambda: self._make_prior(setting)))
+
+    def _make_prior(self, setting: Setting) -> Prior:
+        if setting.family != "views":
+            return JointPrior(self.joint_features(setting)[1][:, : setting.n_components])
+        consensus: DenseConsensus | FeatureConsensus
+        if setting.n_components is None:
+            consensus = DenseConsensus(self.grams(setting), self.weights(setting), self.presence)
+        else:
+            consensus = self._full_consensus(setting).truncated(setting.n_components)
+        return MeanPrior(consensus) if self.latent == "mean" else ConsensusPrior(consensus)
+
+    def weights(self, setting: Setting) -> ViewWeights:
+        """View variances of a setting."""
+        variances = setting.view_variances
+        return ViewWeights.of(variances[0] if len(variances) == 1 else variances, len(self.names), setting.view_factors)
+
+    def _full_consensus(self, setting: Setting) -> FeatureConsensus:
+        """The consensus at the largest rank of its feature maps."""
+        key = ("consensus", _feature_key(setting), setting.view_variances, setting.view_factors)
+        features = [self_features for _, self_features in self.view_features(setting)]
+        return cast(
+            "FeatureConsensus",
+            self._once(key, lambda: FeatureConsensus.of(features, self.weights(setting), self.presence)),
+        )
+
+    def grams(self, setting: Setting) -> list[NDArray[np.float64]]:
+        """Exact Gram matrix of each view, scaled if the setting says so."""
+        key = ("grams", _key(setting.kernels), setting.scale)
+        return cast("list[NDArray[np.float64]]", self._once(key, lambda: self._make_grams(setting)))
+
+    def _make_grams(self, setting: Setting) -> list[NDArray[np.float64]]:
+        grams = [gram(k, block) for k, block in zip(self.kernels(setting.kernels), self.blocks, strict=True)]
+        return [K / s for K, s in zip(grams, self._gram_scales(setting, grams), strict=True)]
+
+    def _gram_scales(self, setting: Setting, grams: Sequence[NDArray[np.float64]]) -> list[float]:
+        if not setting.scale:
+            return [1.0] * len(grams)
+        means = [float(np.mean(np.diagonal(K))) if len(K) else 0.0 for K in grams]
+        return [mean if mean > 0.0 else 1.0 for mean in means]
+
+    def view_features(self, setting: Setting) -> list[tuple[SpectralFeatures, NDArray[np.float64]]]:
+        """Feature map and training features (n_j, r_j) of each view, at the largest rank planned."""
+        key = ("features", _feature_key(setting))
+        return cast(
+            "list[tuple[SpectralFeatures, NDArray[np.float64]]]", self._once(key, lambda: self._map_views(setting))
+        )
+
+    def _map_views(self, setting: Setting) -> list[tuple[SpectralFeatures, NDArray[np.float64]]]:
+        rank = self._max_rank.get(_feature_key(setting), setting.n_components)
+        maps = []
+        for kernel, block in zip(self.kernels(setting.kernels), self.blocks, strict=True):
+            features = SpectralFeatures(kernel, rank, center=setting.center, scale=setting.scale)
+            maps.append((features, features.fit(block).transform(block)))
+        return maps
+
+    def joint_features(self, setting: Setting) -> tuple[Any, NDArray[np.float64]]:
+        """Feature map and training features (n_samples, r) of all views together, at the largest rank planned."""
+        key = ("joint", _feature_key(setting))
+        make = self._fuse if setting.family == "early_fusion" else self._join
+        return cast("tuple[Any, NDArray[np.float64]]", self._once(key, lambda: make(setting)))
+
+    def _join(self, setting: Setting) -> tuple[JointSpectralFeatures, NDArray[np.float64]]:
+        blocks, presence = self.blocks, self.presence
+        if setting.family == "completed":
+            blocks, presence = self.completed
+        rank = self._max_rank.get(_feature_key(setting), setting.n_components)
+        features = JointSpectralFeatures(None, rank, setting.center, setting.scale, view_factors=setting.view_factors)
+        features.fit_blocks(blocks, presence, self.kernels(setting.kernels))
+        return features, features.transform_by_view(blocks, presence).sum(axis=0)
+
+    def _fuse(self, setting: Setting) -> tuple[SpectralFeatures, NDArray[np.float64]]:
+        table = self.fused(*self.completed)
+        width = _WIDTH_FACTOR * median_distance(table, check_random_state(self.random_state))
+        rank = self._max_rank.get(_feature_key(setting), setting.n_components)
+        features = SpectralFeatures(RBF(width), rank, center=True)
+        return features, features.fit(table).transform(table)
+
+    @property
+    def completion(self) -> ViewCompletion:
+        """Filling of missing views from the training rows."""
+        return cast(
+            "ViewCompletion",
+            self._once(
+                "completion",
+                lambda: ViewCompletion.of(self.blocks, self.presence, check_random_state(self.random_state)),
+            ),
+        )
+
+    @property
+    def completed(self) -> tuple[list[Any], NDArray[np.bool_]]:
+        """Every view of every training sample, missing ones filled, and their presence."""
+        blocks = self._once("completed", lambda: self.completion.complete(self.blocks, self.presence))
+        return blocks, np.ones_like(self.presence)
+
+    def fused(self, blocks: Sequence[Any], presence: NDArray[np.bool_]) -> Any:
+        """Completed views side by side, each divided by its median distance."""
+        return stack_views(blocks, presence, 1.0 / np.sqrt(self.completion.medians))
+
+    def new(self, blocks: Sequence[Any], presence: NDArray[np.bool_]) -> NewSamples:
+        """New samples, whose features are computed once for all settings."""
+        return NewSamples(self, self.scaled(blocks), presence)
+
+
+class NewSamples:
+    """Features and kernel values of new samples under the settings of a bank.
+
+    Parameters
+    ----------
+    bank : PriorBank
+    blocks : sequence
+        Scaled rows of each view, over the new samples that have it.
+    presence : ndarray of shape (n_new, n_views), dtype=bool
+    """
+
+    def __init__(self, bank: PriorBank, blocks: Sequence[Any], presence: NDArray[np.bool_]) -> None:
+        self.bank = bank
+        self.blocks = list(blocks)
+        self.presence = presence
+        self._cache: dict[Hashable, Any] = {}
+
+    def inputs(self, setting: Setting, *, by_view: bool = False) -> Any:
+        """What the prior of a setting needs of the new samples."""
+        if setting.family != "views":
+            return self._joint(setting, by_view)
+        if setting.n_components is None:
+            return self._grams(setting)
+        key = _feature_key(setting)
+        if key not in self._cache:
+            maps = self.bank.view_features(setting)
+            self._cache[key] = [m.transform(block) for (m, _), block in zip(maps, self.blocks, strict=True)]
+        return NewFeatures(self.presence, [block[:, : setting.n_components] for block in self._cache[key]])
+
+    def _grams(self, setting: Setting) -> NewGrams:
+        key = ("grams", _key(setting.kernels), setting.scale)
+        if key not in self._cache:
+            kernels = self.bank.kernels(setting.kernels)
+            scales = [1.0] * len(kernels)
+            if setting.scale:
+                own = [diagonal(k, b) for k, b in zip(kernels, self.bank.blocks, strict=True)]
+                scales = [float(d.mean()) if d.size and d.mean() > 0.0 else 1.0 for d in own]
+            crosses = [
+                gram(k, new, old) / s
+                for k, new, old, s in zip(kernels, self.blocks, self.bank.blocks, scales, strict=True)
+            ]
+            diagonals = [diagonal(k, new) / s for k, new, s in zip(kernels, self.blocks, scales, strict=True)]
+            self._cache[key] = NewGrams(self.presence, crosses, diagonals)
+        return cast("NewGrams", self._cache[key])
+
+    def _joint(self, setting: Setting, by_view: bool) -> JointFeatures:
+        key = (_feature_key(setting), by_view)
+        if key not in self._cache:
+            features = self.bank.joint_features(setting)[0]
+            if setting.family == "early_fusion":
+                table = self.bank.fused(self._completed(), np.ones_like(self.presence))
+                self._cache[key] = (features.transform(table), None)
+            else:
+                complete = setting.family == "completed"
+                blocks = self._completed() if complete else self.blocks
+                presence = np.ones_like(self.presence) if complete else self.presence
+                parts = features.transform_by_view(blocks, presence)
+                self._cache[key] = (parts.sum(axis=0), parts)
+        total, parts = self._cache[key]
+        rank = setting.n_components
+        return JointFeatures(total[:, :rank], None if parts is None else parts[:, :, :rank])
+
+    def _completed(self) -> list[Any]:
+        if "completed" not in self._cache:
+            self._cache["completed"] = self.bank.completion.complete(self.blocks, self.presence)
+        return cast("list[Any]", self._cache["completed"])
+
+
+def _key(spec: Any) -> Hashable:
+    """A kernel specification as a dictionary key."""
+    if spec is None or isinstance(spec, str):
+        return spec
+    if isinstance(spec, list | tuple):
+        return tuple(_key(item) for item in spec)
+    if isinstance(spec, dict):
+        return tuple((name, _key(item)) for name, item in spec.items())
+    return repr(spec) if hasattr(spec, "theta") else cast("Hashable", spec)
+
+
+def _feature_key(setting: Setting) -> Hashable:
+    """What a feature map depends on, its rank apart."""
+    factors = setting.view_factors if setting.family != "views" else None
+    return (setting.family, _key(setting.kernels), setting.center, setting.scale, factors)
+
+
+def _prior_key(setting: Setting) -> tuple[Hashable, ...]:
+    """What a prior depends on."""
+    return (_feature_key(setting), setting.n_components, setting.view_variances, setting.view_factors)

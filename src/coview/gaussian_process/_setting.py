@@ -1,0 +1,223 @@
+"""Settings that are averaged: one point of the grid each, and the default grid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+__all__ = [
+    "AUTO_KERNELS",
+    "TEMPERATURES",
+    "Setting",
+    "default_settings",
+    "settings_from",
+    "with_amplitudes",
+    "with_noise",
+]
+
+AUTO_KERNELS = ("linear", "rbf")
+TEMPERATURES = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0)
+
+_RANKS = (5, 10, 20, 40)
+_LEVELS = (0.1, 1.0, np.inf)
+_AMPLITUDES = (1.0, 4.0, 16.0)
+_REGRESSION_AMPLITUDES = (0.3, 1.0, 3.0)
+_REGRESSION_NOISES = (0.02, 0.1, 0.4)
+_UNHELPFUL = 1000.0
+_FAMILIES = ("views", "joint", "completed", "early_fusion")
+_KEYS = (
+    "kernels",
+    "center",
+    "scale",
+    "n_components",
+    "view_variances",
+    "view_factors",
+    "joint",
+    "amplitude",
+    "noise_variance",
+    "family",
+    "log_prior",
+)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One model of the average.
+
+    Attributes
+    ----------
+    family : {"views", "joint", "completed", "early_fusion"}
+        Per-view features tied by view variances; or the spectrum of the summed kernels, of the summed kernels of completed
+        views, of one RBF on all completed views.
+    kernels : str, or tuple with one kernel per view, or None
+        A shorthand of the automatic kernels, explicit kernels, or those of the estimator.
+    center, scale : bool
+    n_components : int or None
+        Rank; None keeps the kernels exact.
+    view_variances : tuple of float
+        One level for all views, or one per view.
+    view_factors : tuple of float or None
+    amplitude : float or None
+        Mean prior variance of the latent function; None leaves the kernels' own scale.
+    noise_variance : float or None
+        Regression only.
+    log_prior : float
+        Log of the prior weight, up to a constant.
+    """
+
+    family: str = "views"
+    kernels: Any = None
+    center: bool = False
+    scale: bool = True
+    n_components: int | None = None
+    view_variances: tuple[float, ...] = (np.inf,)
+    view_factors: tuple[float, ...] | None = None
+    amplitude: float | None = None
+    noise_variance: float | None = None
+    log_prior: float = field(default=0.0)
+
+    @property
+    def kind(self) -> str:
+        """``"agree"`` at finite view variances, ``"add"`` at infinite ones, ``"joint"`` for spectra of all views together."""
+        if self.family != "views":
+            return "joint"
+        return "agree" if np.isfinite(self.view_variances).any() else "add"
+
+    @property
+    def tells_trust(self) -> bool:
+        """Whether the setting gives views unequal shares by its factors."""
+        return self.view_factors is not None and len(set(self.view_factors)) > 1
+
+
+def settings_from(dicts: Sequence[Mapping[str, Any]], amplitude: Any, noise_variance: Any) -> list[Setting]:
+    """Settings from the dictionaries of the ``settings`` parameter; what they leave out comes from the estimator."""
+    if not dicts:
+        raise ValueError("settings must hold one dictionary at least; use None for the default grid.")
+    return [_setting_from(entry, position, amplitude, noise_variance) for position, entry in enumerate(dicts)]
+
+
+def _setting_from(entry: Mapping[str, Any], position: int, amplitude: Any, noise_variance: Any) -> Setting:
+    unknown = [key for key in entry if key not in _KEYS]
+    if unknown:
+        raise ValueError(f"settings[{position}] has unknown keys {unknown}; known are {list(_KEYS)}.")
+    n_components = entry.get("n_components")
+    family = entry.get("family", "joint" if entry.get("joint", False) else "views")
+    if family not in _FAMILIES:
+        raise ValueError(f"settings[{position}]['family'] must be one of {list(_FAMILIES)}; got {family!r}.")
+    center = bool(entry.get("center", False))
+    if n_components is None and (center or family != "views"):
+        raise ValueError(
+            f"settings[{position}] must give n_components where it centers or joins the views: only exact, uncentered kernels "
+            "per view do without features."
+        )
+    kernels = entry.get("kernels")
+    factors = entry.get("view_factors")
+    return Setting(
+        family=family,
+        kernels=tuple(kernels) if isinstance(kernels, list | tuple) else kernels,
+        center=center,
+        scale=bool(entry.get("scale", n_components is not None)),
+        n_components=n_components,
+        view_variances=_as_tuple(entry.get("view_variances", np.inf)),
+        view_factors=None if factors is None else _as_tuple(factors),
+        amplitude=entry.get("amplitude", amplitude),
+        noise_variance=entry.get("noise_variance", noise_variance),
+        log_prior=float(entry.get("log_prior", 0.0)),
+    )
+
+
+def _as_tuple(values: ArrayLike) -> tuple[float, ...]:
+    return tuple(float(value) for value in np.atleast_1d(np.asarray(values, dtype=np.float64)))
+
+
+def default_settings(
+    kernel_names: Sequence[Any],
+    *,
+    n_views: int,
+    complete: bool,
+    early_fusion: bool,
+    completable: bool,
+    uncentered_joint: Sequence[Any],
+    ranks: Sequence[int] = _RANKS,
+    select_views: bool = True,
+) -> list[Setting]:
+    """The grid of kernels, ranks, view variances and joint spectra, without amplitudes.
+
+    Parameters
+    ----------
+    kernel_names : sequence
+        Values of `Setting.kernels` to run through.
+    n_views : int
+    complete : bool
+        Whether every sample has every view: completed views are then the views themselves, and left out.
+    early_fusion : bool
+        Whether one RBF on the concatenation makes sense: all views dense, automatic kernels.
+    completable : bool
+        Whether rows can be averaged: not for precomputed kernels.
+    uncentered_joint : sequence
+        Values of `kernel_names` whose joint spectrum is also taken uncentered.
+    ranks : sequence of int
+    select_views : bool
+        Add "drop one view" and "only one view".
+    """
+    base = Setting(center=True, scale=True)
+    equal: list[Setting] = []
+    for kernels in kernel_names:
+        for rank in ranks:
+            per_kernel = replace(base, kernels=kernels, n_components=rank)
+            equal += [replace(per_kernel, view_variances=(level,)) for level in _LEVELS]
+            equal.append(replace(per_kernel, family="joint"))
+            if kernels in uncentered_joint:
+                equal.append(replace(per_kernel, family="joint", center=False))
+            if completable and not complete:
+                equal.append(replace(per_kernel, family="completed"))
+    if early_fusion:
+        equal += [replace(base, family="early_fusion", kernels="rbf", n_components=rank) for rank in ranks]
+    selected: list[Setting] = []
+    if select_views and n_views > 1:
+        selected = [
+            replace(setting, view_factors=factors)
+            for factors in _selections(n_views)
+            for setting in equal
+            if setting.family in ("views", "joint")
+        ]
+    return equal + selected
+
+
+def _selections(n_views: int) -> list[tuple[float, ...]]:
+    """Factors of "drop one view" and "only one view"; with two views they are the same two."""
+    drops = [tuple(_UNHELPFUL if k == j else 1.0 for k in range(n_views)) for j in range(n_views)]
+    only = [tuple(1.0 if k == j else _UNHELPFUL for k in range(n_views)) for j in range(n_views)]
+    return drops if n_views == 2 else drops + only
+
+
+def with_amplitudes(settings: Sequence[Setting], amplitudes: Sequence[float] | None = None) -> list[Setting]:
+    """Each setting at each amplitude; the default amplitudes carry the prior log A ~ N(log 4, 1)."""
+    if amplitudes is not None:
+        return [replace(setting, amplitude=amplitude) for setting in settings for amplitude in amplitudes]
+    return [
+        replace(setting, amplitude=amplitude, log_prior=setting.log_prior - 0.5 * float(np.log(amplitude / 4.0)) ** 2)
+        for setting in settings
+        for amplitude in _AMPLITUDES
+    ]
+
+
+def with_noise(
+    settings: Sequence[Setting],
+    variance: float,
+    amplitudes: Sequence[float] | None = None,
+    noise_variances: Sequence[float] | None = None,
+) -> list[Setting]:
+    """Each setting at each amplitude and noise variance; by default multiples of the targets' ``variance``."""
+    amplitudes = [share * variance for share in _REGRESSION_AMPLITUDES] if amplitudes is None else amplitudes
+    noises = [share * variance for share in _REGRESSION_NOISES] if noise_variances is None else noise_variances
+    return [
+        replace(setting, amplitude=amplitude, noise_variance=noise)
+        for setting in settings
+        for amplitude in amplitudes
+        for noise in noises
+    ]
