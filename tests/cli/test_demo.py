@@ -1,4 +1,4 @@
-"""``coview demo``: how it calls the report, and which folders it refuses to replace."""
+"""``coview demo``: how it calls the report, and that it refuses to replace what is not its own."""
 
 import json
 import sys
@@ -53,7 +53,6 @@ def test_json_is_alone_on_stdout(calls, capsys, arguments, talk):
     assert json.loads(captured.out) == {
         "schema_version": 1,
         "command": "demo",
-        "output": "coview-demo",
         "accuracy": 0.9,
     }
     assert captured.err == talk
@@ -74,37 +73,17 @@ def test_misuse_exits_2(calls, arguments):
     assert calls == []
 
 
-@pytest.mark.parametrize("content", [None, "marker"])
-def test_an_empty_folder_or_its_own_is_used(calls, tmp_path, content):
-    folder = tmp_path / "coview-demo"
-    folder.mkdir()
-    if content:
-        (folder / ".coview-demo").touch()
-        (folder / "report.html").write_text("old", encoding="utf-8")
-    assert run(["demo"]) == 0
-    assert len(calls) == 1
-
-
-def test_a_folder_of_others_is_refused_untouched(calls, capsys, tmp_path):
-    folder = tmp_path / "coview-demo"
-    folder.mkdir()
-    (folder / "thesis.txt").write_text("mine", encoding="utf-8")
+@pytest.mark.parametrize("place", ["folder", "file"])
+def test_what_no_demo_wrote_is_refused_untouched(capsys, tmp_path, place):
+    """The real demonstration, which must refuse before it starts to compute."""
+    mine = tmp_path / "coview-demo"
+    if place == "folder":
+        mine.mkdir()
+        mine /= "thesis.txt"
+    mine.write_text("mine", encoding="utf-8")
     assert run(["demo"]) == 1
-    assert calls == []
-    assert (folder / "thesis.txt").read_text(encoding="utf-8") == "mine"
-    err = capsys.readouterr().err
-    assert "coview-demo holds files that no earlier demo wrote" in err
-    assert "--output" in err
-
-
-def test_a_file_in_the_place_is_refused(calls, capsys, tmp_path):
-    (tmp_path / "coview-demo").write_text("mine", encoding="utf-8")
-    assert run(["demo"]) == 1
-    assert calls == []
-    assert "coview-demo is no folder" in capsys.readouterr().err
-
-
-def test_a_dangling_link_is_refused(calls, tmp_path):
-    (tmp_path / "coview-demo").symlink_to(tmp_path / "nowhere")
-    assert run(["demo"]) == 1
-    assert calls == []
+    assert mine.read_text(encoding="utf-8") == "mine"
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("Error: coview-demo exists and was not written by coview demo")
+    assert [path.name for path in tmp_path.iterdir()] == ["coview-demo"]

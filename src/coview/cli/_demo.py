@@ -9,7 +9,6 @@ from coview.cli._conversation import conversation_options, say, write_json
 
 __all__ = ["demo"]
 
-MARKER = ".coview-demo"
 FULL_REPEATS = 20
 DEMOS = {"heart": "coview.report.demo"}
 
@@ -22,7 +21,7 @@ DEMOS = {"heart": "coview.report.demo"}
     type=click.Path(path_type=Path),
     default=Path("coview-demo"),
     show_default=True,
-    help="Folder for report.html; one that an earlier demo wrote is replaced, any other is left alone.",
+    help="Folder for the report; one that an earlier demo wrote is replaced, any other is left alone.",
 )
 @click.option(
     "--repeats",
@@ -44,7 +43,6 @@ def demo(ctx: click.Context, name: str, output: Path, repeats: int, full: bool, 
     """
     if full and ctx.get_parameter_source("repeats") is not click.core.ParameterSource.DEFAULT:
         raise click.UsageError(f"--full means {FULL_REPEATS} draws; give either --full or --repeats.", ctx)
-    check_replaceable(output)
     findings = import_module(DEMOS[name]).run_demo(
         output,
         repeats=FULL_REPEATS if full else repeats,
@@ -53,18 +51,4 @@ def demo(ctx: click.Context, name: str, output: Path, repeats: int, full: bool, 
         echo=say if as_json else click.echo,
     )
     if as_json:
-        write_json("demo", {"output": output, **findings})
-
-
-def check_replaceable(folder: Path) -> None:
-    """Raise unless the folder is absent, empty, or one that an earlier demo wrote."""
-    if not folder.exists() and not folder.is_symlink():
-        return
-    if not folder.is_dir():
-        raise click.ClickException(f"{folder} is no folder, so it is left alone. Name another place with --output.")
-    if (folder / MARKER).is_file() or not any(folder.iterdir()):
-        return
-    raise click.ClickException(
-        f"Folder {folder} holds files that no earlier demo wrote (it has no {MARKER}), so it is left alone. "
-        "Name another folder with --output, or move this one away."
-    )
+        write_json("demo", findings)
