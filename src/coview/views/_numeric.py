@@ -1,5 +1,7 @@
 """Numbers from a table: dtypes and sparsity kept where they are numeric, clear errors where they are not."""
 
+import numbers
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -51,7 +53,20 @@ def _frame_matrix(frame: pd.DataFrame, name: str) -> NDArray[Any]:
             f"View '{name}' has columns that are not numbers: {listed}{more}. Encode them with "
             "coview.compose.TableEncoder, or leave them out."
         )
-    return frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    return _floats(frame)
+
+
+def _floats(frame: pd.DataFrame) -> NDArray[np.float64]:
+    """Float64 matrix of columns that hold numbers and gaps of any kind."""
+    matrix = np.empty(frame.shape)
+    of_objects = np.array([pd.api.types.is_object_dtype(dtype) for dtype in frame.dtypes], dtype=bool)
+    if not of_objects.all():
+        matrix[:, ~of_objects] = frame.loc[:, ~of_objects].to_numpy(dtype=np.float64, na_value=np.nan)
+    for position in np.flatnonzero(of_objects):
+        cells: NDArray[Any] = frame.iloc[:, int(position)].to_numpy(copy=True)
+        cells[np.asarray(pd.isna(cells), dtype=bool)] = np.nan
+        matrix[:, position] = cells.astype(np.float64)
+    return matrix
 
 
 def _columns_without_numbers(frame: pd.DataFrame) -> list[tuple[Any, str]]:
@@ -87,7 +102,7 @@ def column_kind(column: pd.Series) -> str:
     if kind:
         return kind
     content = pd.api.types.infer_dtype(column, skipna=True)
-    if content in _NUMERIC_CONTENTS:
+    if content in _NUMERIC_CONTENTS or all(isinstance(cell, numbers.Real | Decimal) for cell in column.dropna()):
         return "number"
     return {"string": "text", "mixed-integer": "numbers and text"}.get(content, content)
 

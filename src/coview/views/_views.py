@@ -294,9 +294,8 @@ def _to_block(table: Table, present: NDArray[np.bool_], ids: pd.Index, *, masked
         positions = positions[present[table.rows[positions]]]
     elif not present.all():
         positions = np.flatnonzero(present)
-    if masked and positions is not None and isinstance(table.values, pd.DataFrame):
-        # What lies under a False may be anything, so it must not be converted.
-        table, positions = Table(table.name, table.values.iloc[positions], table.columns), None
+    if masked and positions is not None:
+        table, positions = _without_hidden_rows(table, positions)
     matrix = to_matrix(table)
     infinite = infinite_rows(matrix, positions)
     if len(infinite):
@@ -310,6 +309,16 @@ def _to_block(table: Table, present: NDArray[np.bool_], ids: pd.Index, *, masked
     if positions is not None and len(positions) == matrix.shape[0] and np.all(np.diff(positions) == 1):
         positions = None
     return Block(read_only(matrix), positions, table.columns)
+
+
+def _without_hidden_rows(table: Table, positions: NDArray[np.intp]) -> tuple[Table, NDArray[np.intp] | None]:
+    """The rows to keep of a table that may hold anything under a False, which must not be converted."""
+    values = table.values
+    if isinstance(values, pd.DataFrame):
+        return Table(table.name, values.iloc[positions], table.columns), None
+    if values.dtype.kind not in "iufb" and not sparse.issparse(values):
+        return Table(table.name, values[positions], table.columns), None
+    return table, positions
 
 
 def _full_height_sparse(values: sparse.csr_array, rows: NDArray[np.intp], n_samples: int) -> Any:
