@@ -80,7 +80,6 @@ def test_empty_groups_are_dropped_with_a_warning():
 
 WRONG = {
     "unknown name": ({"g": ["a", "zz"]}, "columns that X does not have: 'zz'"),
-    "close name": ({"g": ["A1", "bb"]}, r"Did you mean 'b'"),
     "too far": ({"g": [0, 6]}, "asks for column '6', but X has 6 columns"),
     "too far back": ({"g": [-7]}, "asks for column '-7'"),
     "twice": ({"g": [0, 0]}, "lists a column twice"),
@@ -95,9 +94,8 @@ WRONG = {
 
 @pytest.mark.parametrize(("groups", "message"), WRONG.values(), ids=WRONG)
 def test_wrong_groups_are_refused(groups, message):
-    frame = FRAME.rename(columns={"b": "b"})
-    with pytest.raises(ViewError, match=message if message != r"Did you mean 'b'" else "does not have"):
-        Views(frame, view_columns=groups)
+    with pytest.raises(ViewError, match=message):
+        Views(FRAME, view_columns=groups)
 
 
 def test_a_near_name_is_suggested():
@@ -136,6 +134,10 @@ def test_one_name_per_view(names):
 
 
 def test_names_differ_as_text():
+    with pytest.raises(ViewError, match="repeated: '1'"):
+        Views(X, view_columns={1: [0], "1": [1]})
+    with pytest.raises(ViewError, match="repeated: '1'"):
+        Views(pd.DataFrame(X[:, :2], columns=pd.MultiIndex.from_tuples([(1, "a"), ("1", "b")])))
     with pytest.raises(ViewError, match="repeated: 'a'"):
         Views([X, X], names=["a", "a"])
     with pytest.raises(ViewError, match="repeated: '1'"):

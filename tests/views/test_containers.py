@@ -108,6 +108,14 @@ def test_multiindex_columns_are_views_in_order_of_first_appearance():
     assert_array_equal(v["a"], B)
 
 
+def test_multiindex_columns_may_be_sparse():
+    columns = pd.MultiIndex.from_tuples([("z", "x"), ("a", "x"), ("z", "y")])
+    frame = pd.DataFrame([[1.0, 7.0, 0.0], [0.0, 8.0, 4.0]], columns=columns)
+    v = Views(frame.astype(pd.SparseDtype(float, 0.0)))
+    assert sparse.issparse(v["z"])
+    assert v == Views(frame)
+
+
 def test_three_column_levels_keep_the_lower_two_as_feature():
     columns = pd.MultiIndex.from_tuples([("a", "left", "x"), ("a", "left", "y"), ("b", "right", "x")])
     v = Views(pd.DataFrame(np.hstack([A, B]), columns=columns))

@@ -120,9 +120,7 @@ def _class_codes(values: NDArray[Any], labeled: NDArray[np.bool_]) -> NDArray[np
 
 
 def _pattern_codes(X: Any, n_samples: int) -> NDArray[np.int64]:
-    """Missing pattern of each sample, as a number; one pattern where X is unknown."""
-    if X is None:
-        return np.zeros(n_samples, dtype=np.int64)
+    """Missing pattern of each sample, as a number."""
     check_consistent_length(X, np.empty(n_samples))
     presence = X.presence if isinstance(X, Views) else resolve_presence(read_tables(X, check_ids=False))
     _, codes = np.unique(presence, axis=0, return_inverse=True)

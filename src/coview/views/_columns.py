@@ -2,8 +2,9 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -31,33 +32,30 @@ def group_columns(table: Table, view_columns: Mapping[Any, Any], *, warn: bool =
             f"view_columns must be a dict from view names to columns; got {type(view_columns).__name__}. "
             'Write view_columns={"clinical": ["age", "sex"], "ct": slice(3, 9)}.'
         )
-    groups: dict[str, NDArray[np.intp]] = {}
-    for name, wanted in view_columns.items():
-        groups[view_name(name)] = _positions(table, view_name(name), wanted)
-    empty = [name for name, positions in groups.items() if not len(positions)]
+    groups = [(view_name(name), _positions(table, view_name(name), wanted)) for name, wanted in view_columns.items()]
+    empty = [name for name, positions in groups if not len(positions)]
     if len(empty) == len(groups):
         raise ViewError(
             f"view_columns selects no column of the {table.n_features} that X has. Name some for each view."
         )
     if empty and warn:
         warnings.warn(f"view_columns selects no column for {some(empty)}; dropped.", UserWarning, stacklevel=2)
-    return [take_columns(table, name, positions) for name, positions in groups.items() if len(positions)]
+    return [take_columns(table, name, positions) for name, positions in groups if len(positions)]
 
 
 def split_multiindex(table: Table) -> list[Table]:
     """One table per label of the first level of ``MultiIndex`` columns, in order of first appearance."""
-    levels = table.columns
-    if not isinstance(levels, pd.MultiIndex):
-        return [table]
-    top = levels.get_level_values(0)
+    labels = cast(pd.MultiIndex, table.columns)
+    top = labels.get_level_values(0)
     split = []
     for name in top.unique():
         positions = np.flatnonzero(top == name)
         part = take_columns(table, view_name(name), positions)
-        features = levels[positions].droplevel(0)
-        values = part.values.copy(deep=False)
-        values.columns = features
-        split.append(Table(part.name, values, features, table.ids, table.rows))
+        features = labels[positions].droplevel(0)
+        values = part.values
+        if isinstance(values, pd.DataFrame):
+            values = values.set_axis(features, axis=1)
+        split.append(replace(part, values=values, columns=features))
     return split
 
 

@@ -60,6 +60,7 @@ def read_tables(
         aligned = X.to_tables()
     else:
         tables = _split(X, names, view_columns, warn=check_ids)
+        _refuse_repeated_names([table.name for table in tables])
         _refuse_views_without_columns(tables)
         aligned = align_tables(tables, check_ids=check_ids)
     if aligned.n_samples == 0:
@@ -119,7 +120,6 @@ def _from_mapping(views: Mapping[Any, Any]) -> list[Table]:
     if not views:
         raise ViewError("X holds no view. Pass at least one table.")
     names = [view_name(name) for name in views]
-    _refuse_repeated_names(names)
     return [to_table(source, name) for name, source in zip(names, views.values(), strict=True)]
 
 
@@ -130,7 +130,6 @@ def _from_sequence(views: Sequence[Any], names: Any) -> list[Table]:
         count = 1 if isinstance(names, str) else len(names)
         raise ViewError(f"names must give one name per view; got {count} for {len(views)} views. Pass a list of them.")
     names = [view_name(name) for name in names]
-    _refuse_repeated_names(names)
     return [to_table(source, name) for name, source in zip(names, views, strict=True)]
 
 
