@@ -77,8 +77,13 @@ class MultiViewEstimator(BaseEstimator):  # type: ignore[misc]
     def _read_single_table(self, X: Any, *, reset: bool, numeric: bool) -> AlignedTables:
         """One plain table, checked by scikit-learn as any estimator would."""
         names = None
-        if self.view_columns is None and not reset and len(self.view_names_) == 1:
+        if not reset and self.view_columns is None:
             names = self.view_names_
+            if len(names) > 1:
+                raise ViewError(
+                    f"X is one table, but the fit had the views {', '.join(map(repr, names))}. Pass a dict of tables, "
+                    "one for each view that the samples have."
+                )
         if not numeric or is_frame(X):
             # Cells are converted later, by code whose errors name the column; scikit-learn checks names and width.
             validate_data(self, X, reset=reset, skip_check_array=True)
