@@ -86,10 +86,11 @@ class MultiViewEstimator(BaseEstimator):  # type: ignore[misc]
                 )
         if not numeric or is_frame(X):
             # Cells are converted later, by code whose errors name the column; scikit-learn checks names and width.
+            aligned = read_tables(X, names=names, view_columns=self.view_columns, check_ids=reset)
             validate_data(self, X, reset=reset, skip_check_array=True)
-        else:
-            dtypes = [np.float64, np.float32]
-            X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtypes, ensure_all_finite="allow-nan")
+            return aligned
+        dtypes = [np.float64, np.float32]
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtypes, ensure_all_finite="allow-nan")
         return read_tables(X, names=names, view_columns=self.view_columns, check_ids=reset)
 
     def _read_several_tables(self, X: Any, *, reset: bool) -> AlignedTables:

@@ -110,7 +110,8 @@ def _statistics(block: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
     n_observed = np.maximum(len(block) - n_gaps, 1)
     filled = np.flatnonzero(n_gaps < len(block))
     medians = np.zeros(block.shape[1])
-    medians[filled] = (np.nanmedian if n_gaps.any() else np.median)(block[:, filled], axis=0)
+    if len(filled):
+        medians[filled] = (np.nanmedian if n_gaps.any() else np.median)(block[:, filled], axis=0)
     largest = np.abs(np.where(gaps, 0.0, block)).max(axis=0, initial=0.0)
     deviations = np.where(gaps, 0.0, block - medians)  # of the median, so that a constant gives exact zeros
     reach = np.abs(deviations).max(axis=0, initial=0.0)

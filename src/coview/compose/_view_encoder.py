@@ -2,7 +2,7 @@
 
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -72,7 +72,7 @@ class ViewEncoder:
         if not table.n_rows:
             nothing = np.empty((0, len(self.feature_names)))
             return sparse.csr_array(nothing) if self.is_sparse else nothing
-        frame = self._as_frame(table)
+        frame = self._frame_as_in_fit(table)
         parts = [self.numbers.transform(self._number_matrix(table))] if len(self.numbers_at) else []
         if frame is not None:
             parts += [column.transform(frame.iloc[:, position]) for position, column in self.columns.items()]
@@ -108,7 +108,7 @@ class ViewEncoder:
                 gaps[self.numbers_at] = np.bincount(numbers.indices[np.isnan(numbers.data)], minlength=numbers.shape[1])
             else:
                 gaps[self.numbers_at] = np.isnan(numbers).sum(axis=0)
-        frame = self._as_frame(table)
+        frame = self._frame_as_in_fit(table)
         if frame is not None:
             for position, column in self.columns.items():
                 values = frame.iloc[:, position]
@@ -121,6 +121,8 @@ class ViewEncoder:
         forced = position in self.text or position in self.categorical
         if kind == "number" and not forced:
             return None
+        if kind.startswith("complex"):
+            raise ViewError(f"Complex data not supported: column '{self.labels[position]}' of view '{view}'.")
         if kind not in ("number", "category", "text", "numbers and text") and not forced:
             raise ViewError(
                 f"Column '{self.labels[position]}' of view '{view}' holds {kind}, which has no encoding. Turn it into "
@@ -147,12 +149,19 @@ class ViewEncoder:
             return None
         return pd.DataFrame(values)
 
+    def _frame_as_in_fit(self, table: Table) -> pd.DataFrame | None:
+        """The table as a frame; raises if it cannot hold the categories or texts that it held in fit."""
+        frame = self._as_frame(table)
+        if frame is None and self.columns:
+            raise ViewError(
+                f"View '{table.name}' holds numbers only, but had other columns in fit. Give the same columns."
+            )
+        return frame
+
     def _number_matrix(self, table: Table) -> Any:
         """The number columns, finite or NaN."""
         if len(self.numbers_at) < table.n_features:
-            frame = self._as_frame(table)
-            if frame is None:
-                raise ViewError(f"View '{table.name}' holds numbers only, but had other columns in fit. Give the same.")
+            frame = cast(pd.DataFrame, self._frame_as_in_fit(table))
             table = replace(table, values=frame.iloc[:, self.numbers_at])
         if not len(self.numbers_at):
             return np.empty((table.n_rows, 0))

@@ -168,9 +168,12 @@ def _refuse_mixed_dimensions(items: Sequence[Any]) -> None:
 
 def _refuse_views_without_columns(tables: Sequence[Table]) -> None:
     """Raise for views without columns."""
-    empty = [table.name for table in tables if table.n_features == 0]
-    if empty:
-        raise ViewError(f"Views without columns: {some(empty)} (0 features). Leave them out.")
+    for table in tables:
+        if table.n_features == 0:
+            raise ViewError(
+                f"View '{table.name}' has 0 feature(s) (shape={table.values.shape}) while a minimum of 1 is required. "
+                "Leave it out."
+            )
 
 
 def _read_presence(presence: Any, aligned: AlignedTables) -> NDArray[np.bool_]:

@@ -129,7 +129,7 @@ def _as_csr(matrix: Any, name: str) -> sparse.csr_array:
 def _as_array(source: Any, name: str) -> Any:
     if isinstance(source, np.ma.MaskedArray):
         source = np.ma.filled(source.astype(np.float64), np.nan)
-    if isinstance(source, str | bytes | dict) or source is None or not hasattr(source, "__len__"):
+    if isinstance(source, str | bytes | dict) or not (hasattr(source, "__len__") or hasattr(source, "__array__")):
         raise ViewError(
             f"View '{name}' must be an array, a sparse matrix or a data frame; got {type(source).__name__}."
         )
