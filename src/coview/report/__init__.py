@@ -1,0 +1,6 @@
+"""One self-contained HTML page with pictures, each beside its reading and its numbers."""
+
+from coview.report._html import Note, Picture, Report, Section, render_report
+from coview.report._tables import Table
+
+__all__ = ["Note", "Picture", "Report", "Section", "Table", "render_report"]

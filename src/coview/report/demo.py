@@ -1,0 +1,172 @@
+"""The main job on real data: predictions from incomplete views and few labels, compared and explained on one page."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import numpy as np
+import sklearn
+
+import coview
+from coview.report._exhibits import Exhibit, breast_job, heart_job, make_exhibit
+from coview.report._html import Report, render_report
+from coview.report._lines import comparison_lines, exhibit_lines
+from coview.report._sections_demo import limits_section, short_section
+from coview.report._sections_exhibits import breast_sections, heart_sections
+from coview.report._stored import FILE, stored_text
+
+MARKER = ".coview-demo"
+Echo = Callable[[str], Any]
+
+
+def run_demo(
+    output: Path, *, repeats: int = 5, full: bool = False, seed: int = 0, echo: Echo = print
+) -> dict[str, Any]:
+    """Run the demonstration, print what it finds and write the report.
+
+    Parameters
+    ----------
+    output : Path
+        Folder to write; one that an earlier demonstration wrote is replaced as a whole, any other is refused.
+    repeats : int, default=5
+        Random choices of the labeled samples, per number of labels.
+    full : bool, default=False
+        Whether the slow baselines run too; with 20 repeats this makes the stored table again, as ``main_job.json``.
+    seed : int, default=0
+        Seed of the choices.
+    echo : callable, default=print
+        Takes each printed line.
+
+    Returns
+    -------
+    result : dict
+        ``report`` and ``predictions`` (paths), ``exhibits`` (name -> means and paired differences, as records).
+
+    Raises
+    ------
+    FileExistsError
+        If ``output`` exists and was not written by a demonstration.
+    """
+    output = Path(output)
+    _check_replaceable(output)
+    echo(f"coview {coview.__version__}: classes of real patients from few labels and incomplete views\n")
+    exhibits = []
+    for number, make_job in enumerate((breast_job, heart_job), start=1):
+        exhibit = make_exhibit(make_job(), repeats=repeats, seed=seed, full=full)
+        for line in [*exhibit_lines(exhibit, number), *comparison_lines(exhibit), ""]:
+            echo(line)
+        exhibits.append(exhibit)
+    page = render_report(demo_report(*exhibits, seed=seed))
+    files = {"report.html": page, MARKER: "Written by coview demo; this folder is replaced by the next one.\n"}
+    files |= {f"predictions-{e.job.name}.csv": _csv(e) for e in exhibits}
+    if full:
+        files[FILE] = stored_text(
+            {e.job.name: (e.summary, e.differences) for e in exhibits}, seed=seed, repeats=repeats
+        )
+    _replace_folder(output, files)
+    echo(f"Report and all predictions: {output / 'report.html'}, predictions-*.csv")
+    return {
+        "report": str(output / "report.html"),
+        "predictions": {e.job.name: str(output / f"predictions-{e.job.name}.csv") for e in exhibits},
+        "exhibits": {e.job.name: _figures(e) for e in exhibits},
+    }
+
+
+def demo_report(breast: Exhibit, heart: Exhibit, *, seed: int) -> Report:
+    """The whole page."""
+    job = breast.job
+    right, n_hidden = int(breast.predictions["right"].sum()), len(breast.predictions)
+    first = job.counts[0]
+    stored = breast.stored is not None
+    best = breast.best_baseline(first, stored=stored)
+    heart_last = heart.job.counts[-1]
+    heart_best = heart.best_baseline(heart_last, stored=stored)
+    facts = (
+        (f"{right} of {n_hidden}", f"tumors without a label get the right subtype, from {first} labels (one draw)"),
+        (
+            f"{breast.mean('coview', first, 'log_loss', stored=stored):.2f} vs "
+            f"{breast.mean(best, first, 'log_loss', stored=stored):.2f}",
+            f"log loss from {first} labels, coview and the best other way (lower is better)",
+        ),
+        (
+            f"{breast.mean('coview', first, 'accuracy', group='without protein'):.0%}",
+            f"of the tumors without protein are right, from {first} labels, nothing imputed by hand",
+        ),
+        (
+            f"{heart.mean('coview', heart_last, 'log_loss', stored=stored):.2f} vs "
+            f"{heart.mean(heart_best, heart_last, 'log_loss', stored=stored):.2f}",
+            f"log loss for heart patients from {heart_last} labels: level with the best other way",
+        ),
+    )
+    return Report(
+        title="Eleven labels, three assays, one of them missing for a third of the tumors",
+        lead=(
+            "220 breast tumors with three molecular assays; protein was never measured for 70 of them. The subtype "
+            "of 11 tumors is given. coview predicts the other 209, says how sure it is of each and which assay it "
+            "trusts, and this page holds every claim against the withheld labels and against what one would do "
+            "otherwise. 920 heart patients with six incomplete views follow."
+        ),
+        facts=facts,
+        sections=(short_section(breast, heart), *breast_sections(breast), *heart_sections(heart), limits_section()),
+        footer=_footer(seed),
+    )
+
+
+def _footer(seed: int) -> tuple[str, ...]:
+    """Origin of the data, how to make the page again, versions."""
+    return (
+        "Data: breast_tcga, TCGA open tier as distributed with mixOmics (Rohart et al. 2017); heart_disease, UCI (CC "
+        "BY 4.0), Janosi, Steinbrunn, Pfisterer, Detrano 1988. Origin and terms in full: coview datasets.",
+        "Draws: two labels per class at random, the rest at random; unlabeled samples are the test samples, and "
+        f"every method sees them without their labels. Seed {seed}; the same seed gives the same page. All 20 draws "
+        "with all methods: coview demo --full.",
+        f"coview {coview.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}, Python "
+        f"{platform.python_version()}.",
+    )
+
+
+def _csv(exhibit: Exhibit) -> str:
+    """All predictions, probabilities to six digits."""
+    return str(exhibit.predictions.to_csv(float_format="%.6f", lineterminator="\n"))
+
+
+def _figures(exhibit: Exhibit) -> dict[str, Any]:
+    """Means and differences as plain records."""
+    return {
+        "summary": exhibit.summary.to_dict(orient="records"),
+        "differences": exhibit.differences.to_dict(orient="records"),
+    }
+
+
+def _check_replaceable(output: Path) -> None:
+    """Refuse a folder that is not ours."""
+    if output.exists() and not (output / MARKER).exists() and (output.is_file() or any(output.iterdir())):
+        raise FileExistsError(
+            f"{output} exists and was not written by coview demo (no {MARKER} in it), so it is left as it is. "
+            "Name another folder, or move this one away."
+        )
+
+
+def _replace_folder(output: Path, files: dict[str, str]) -> None:
+    """Write the files into a new folder beside, then put it in the place of the old one."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    fresh = Path(mkdtemp(prefix=f".{output.name}-", dir=output.parent))
+    try:
+        for name, text in files.items():
+            (fresh / name).write_text(text, encoding="utf-8", newline="\n")
+        fresh.chmod(0o755)
+        if output.exists():
+            old = Path(mkdtemp(prefix=f".{output.name}-old-", dir=output.parent))
+            os.replace(output, old / "old")
+            os.replace(fresh, output)
+            shutil.rmtree(old)
+        else:
+            os.replace(fresh, output)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
