@@ -188,8 +188,10 @@ class BayesianCoTraining(MultiViewEstimator):
             noise_variance=point.noise_variance,
         )
 
-    def _store(self, prepared: PreparedViews, fits: SettingFits, average: PosteriorAverage) -> None:
-        """Learnt state that does not depend on the likelihood."""
+    def _store(
+        self, prepared: PreparedViews, fits: SettingFits, average: PosteriorAverage, *moments: NDArray[np.float64]
+    ) -> None:
+        """Learnt state that does not depend on the likelihood; ``moments`` at all samples, then left out at labeled ones."""
         self._prepared, self._average = prepared, average
         best = fits.settings[average.best]
         self.kernels_ = prepared.bank.kernels(best.kernels)
@@ -202,8 +204,7 @@ class BayesianCoTraining(MultiViewEstimator):
         if self.hyperparameters != "average" and best.n_components is None:
             self._objective = self._objective_at(prepared.bank, best, fits.rows, fits.targets, fits.bias_variance)
             self.theta_ = self._objective.theta
-        mean, variance = average_moments(average.training())
-        loo_mean, loo_variance = average_moments(average.leave_one_out())
+        mean, variance, loo_mean, loo_variance = moments
         n, kept = len(prepared), prepared.kept
         self.latent_mean_ = self._outward_mean(_fill(mean, kept, n, 0.0))
         self.latent_variance_ = self._outward_variance(_fill(variance, kept, n, np.inf))

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from coview.base import LabeledClassifierMixin
 from coview.gaussian_process._base import BayesianCoTraining, PreparedViews, _fill
-from coview.gaussian_process._fits import PosteriorAverage, SettingFits, fit_logistic
+from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_classes, fit_logistic
 from coview.gaussian_process._setting import TEMPERATURES, Setting, with_amplitudes
-from coview.inference import averaging_weights, class_probabilities, leave_one_out_class_scores
+from coview.inference import averaging_weights, leave_one_out_class_scores
 from coview.labels import encode_labels
 
 __all__ = ["BayesianCoTrainingClassifier"]
@@ -212,13 +212,14 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
         )
         average = PosteriorAverage(fits, weights)
         self._fitted_y = target
-        self._store(prepared, fits, average)
+        everywhere, *moments = self._averaged(average.training())
+        left_out, *loo_moments = self._averaged(average.leave_one_out())
+        self._store(prepared, fits, average, *moments, *loo_moments)
         self.settings_ = self._settings_table(average, temperatures, scores.sum(axis=2))
         n, kept = len(prepared), prepared.kept
         uniform = 1.0 / len(self.classes_)
-        self.label_distributions_ = _fill(self._mixed(average.training(), kept.size), kept, n, uniform)
+        self.label_distributions_ = _fill(everywhere, kept, n, uniform)
         self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
-        left_out = self._mixed(average.leave_one_out(), fits.rows.size)
         self.loo_label_distributions_ = _fill(left_out, kept[fits.rows], n, np.nan)
         log_scores = np.log(np.maximum(left_out[np.arange(labels.size), labels], np.finfo(np.float64).tiny))
         self._loo_log_scores = _fill(log_scores, kept[fits.rows], n, np.nan)
@@ -249,15 +250,9 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
             return settings
         return with_amplitudes(settings, None if self.amplitude is None else np.atleast_1d(self.amplitude).tolist())
 
-    def _mixed(self, parts: Any, n: int) -> NDArray[np.float64]:
-        """Class probabilities averaged over settings and temperatures (n, n_classes)."""
-        total = np.zeros((n, len(self.classes_)))
-        averaged = self.latent == "consensus"
-        for weights, mean, variance in parts:
-            for weight, temperature in zip(weights, self._temperatures(), strict=True):
-                if weight > 0.0:
-                    total += weight * class_probabilities(mean, variance, temperature, averaged=averaged)
-        return np.asarray(total / total.sum(axis=1, keepdims=True))
+    def _averaged(self, parts: Any) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Class probabilities (n, n_classes) and latent moments (n, K) averaged over settings and temperatures."""
+        return average_classes(parts, self._temperatures(), averaged=self.latent == "consensus")
 
     def predict_proba(self, X: Any, *, view: str | None = None) -> NDArray[np.float64]:
         """Probability of each class for new samples with any of the views.
@@ -277,12 +272,13 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
         probabilities = np.full((views.n_samples, len(self.classes_)), 1.0 / len(self.classes_))
         for rows, presence in blocks:
             new = self._new_samples(views, rows, presence)
-            probabilities[rows] = self._mixed(self._average.at(new, self._view_position(view)), rows.size)
+            probabilities[rows] = self._averaged(self._average.at(new, self._view_position(view)))[0]
         return probabilities
 
     def predict(self, X: Any, *, view: str | None = None) -> NDArray[Any]:
         """Most probable class of new samples (n_new,)."""
-        return np.asarray(self.classes_[self.predict_proba(X, view=view).argmax(axis=1)])
+        best = self.predict_proba(X, view=view).argmax(axis=1)
+        return np.asarray(self.classes_[best])
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Log odds of the second class (n_new,), or log probability of each class (n_new, n_classes) for more than two."""

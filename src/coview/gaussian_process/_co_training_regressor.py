@@ -161,7 +161,8 @@ random_state, n_jobs, verbose
         average = PosteriorAverage(fits, weights)
         self._fitted_y = target
         self.noise_variance_ = float(weights[:, 0] @ noise) * self._unit**2
-        self._store(prepared, fits, average)
+        moments = (*average_moments(average.training()), *average_moments(average.leave_one_out()))
+        self._store(prepared, fits, average, *moments)
         self.settings_ = self._settings_table(average, [None], scores.sum(axis=1)[:, None])
         self.transduction_ = self.latent_mean_
         mixed = np.log(np.exp(scores - scores.max(axis=0)).T @ weights[:, 0]) + scores.max(axis=0) - np.log(self._unit)

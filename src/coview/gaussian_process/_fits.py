@@ -13,19 +13,21 @@ from numpy.typing import NDArray
 from coview.gaussian_process._prior_bank import NewSamples, PriorBank
 from coview.gaussian_process._setting import Setting
 from coview.inference import (
+    ConsensusPrior,
     LaplaceFit,
     LatentPosterior,
     RegressionFit,
     RunningMixture,
     labeled_covariance,
     laplace_fit,
+    mixed_probabilities,
     weighted_quantile,
 )
 
 __all__ = ["PosteriorAverage", "SettingFits", "fit_gaussian", "fit_logistic"]
 
-# Covariances of labeled samples held at a time, in numbers.
-_CHUNK_SIZE = 4_000_000
+# Covariances of labeled samples held at a time, in numbers: what stays in a processor's cache.
+_CHUNK_SIZE = 200_000
 # Settings whose weights sum to less than this are left out of predictions, of training samples and new ones alike.
 _NEGLIGIBLE = 1e-10
 
@@ -178,16 +180,30 @@ class PosteriorAverage:
 
     def training(self) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
         """Weights over temperatures, means and variances (n_samples, K) of each setting at the training samples."""
+        columns = diagonal = np.zeros(0)
+        previous = None
         for k in self.kept:
-            yield (self.weights[k], *self.posterior(int(k)).training())
+            posterior = self.posterior(int(k))
+            if posterior.prior is not previous:  # amplitudes and noises of one prior stand together
+                columns, diagonal = posterior.prior.columns(self.fits.rows), posterior.prior.diagonal()
+                previous = posterior.prior
+            yield (self.weights[k], *posterior.moments(columns, diagonal))
 
     def at(
         self, new: NewSamples, view: int | None = None
     ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
         """The same at new samples; the function of one view where ``view`` is given."""
+        crosses = variances = np.zeros(0)
+        previous = None
         for k in self.kept:
-            inputs = new.inputs(self.fits.settings[k])
-            yield (self.weights[k], *self.posterior(int(k)).at(inputs, view))
+            posterior = self.posterior(int(k))
+            if isinstance(posterior.prior, ConsensusPrior):
+                yield (self.weights[k], *posterior.at(new.inputs(self.fits.settings[k]), view))
+                continue
+            if posterior.prior is not previous:
+                crosses, variances = posterior.prior.at(new.inputs(self.fits.settings[k]), self.fits.rows)
+                previous = posterior.prior
+            yield (self.weights[k], *posterior.moments(crosses, variances))
 
     def leave_one_out(self) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
         """The same at the labeled samples, each without its own label (n_labeled, K)."""
@@ -240,6 +256,21 @@ class PosteriorAverage:
         weights = self.weights.sum(axis=1)
         kinds = np.array([setting.kind for setting in self.fits.settings])
         return {kind: float(weights[kinds == kind].sum()) for kind in ("agree", "add", "joint")}
+
+
+def average_classes(
+    parts: Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]],
+    temperatures: NDArray[np.float64],
+    *,
+    averaged: bool,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Class probabilities over settings and temperatures, and the moments of the latent functions, in one pass."""
+    mixture = RunningMixture()
+    total: NDArray[np.float64] = np.zeros(())
+    for weights, mean, variance in parts:
+        mixture.add(float(weights.sum()), mean, variance)
+        total = total + mixed_probabilities(mean, variance, temperatures, weights, averaged=averaged)
+    return total / total.sum(axis=1, keepdims=True), mixture.mean, mixture.variance
 
 
 def average_moments(

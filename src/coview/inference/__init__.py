@@ -1,7 +1,7 @@
 """Posteriors, evidences and averages: arrays in, arrays out."""
 
 from coview.inference._averaging import RunningMixture, Weighting, averaging_weights, weighted_quantile
-from coview.inference._classes import class_probabilities, leave_one_out_class_scores
+from coview.inference._classes import class_probabilities, leave_one_out_class_scores, mixed_probabilities
 from coview.inference._consensus import DenseConsensus, Experts, NewGrams, combine_experts
 from coview.inference._evidence import EvidenceMaximum, maximize_evidence
 from coview.inference._feature_consensus import FeatureConsensus, NewFeatures, pairwise_precision
@@ -39,6 +39,7 @@ __all__ = [
     "leave_one_out_class_scores",
     "logistic_normal_mean",
     "maximize_evidence",
+    "mixed_probabilities",
     "moderated_logit",
     "pairwise_precision",
     "rows_without_view",

@@ -8,7 +8,7 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 
 from coview.inference._logistic_normal import logistic_normal_mean, moderated_logit
 
-__all__ = ["class_probabilities", "leave_one_out_class_scores"]
+__all__ = ["class_probabilities", "leave_one_out_class_scores", "mixed_probabilities"]
 
 
 def class_probabilities(
@@ -40,6 +40,26 @@ def class_probabilities(
     if logits.shape[1] == 1:
         return np.column_stack([expit(-logits), expit(logits)])
     return np.asarray(softmax(logits, axis=1))
+
+
+def mixed_probabilities(
+    means: NDArray[np.float64],
+    variances: NDArray[np.float64],
+    temperatures: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    *,
+    averaged: bool,
+) -> NDArray[np.float64]:
+    """Weighted sum over temperatures of `class_probabilities` (n_samples, n_classes); ``weights`` as temperatures."""
+    used = np.flatnonzero(weights > 0.0)
+    if averaged:
+        parts = [weights[t] * class_probabilities(means, variances, temperatures[t], averaged=True) for t in used]
+        return np.asarray(sum(parts))
+    logits = moderated_logit(means, variances)[:, :, None] * temperatures[used]
+    if logits.shape[1] == 1:
+        p = expit(logits[:, 0]) @ weights[used]
+        return np.column_stack([weights[used].sum() - p, p])
+    return np.asarray(softmax(logits, axis=1) @ weights[used])
 
 
 def leave_one_out_class_scores(

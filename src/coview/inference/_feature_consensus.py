@@ -151,14 +151,20 @@ class FeatureConsensus:
             having = np.flatnonzero(self.presence[:, j])
             here = positions[presence[:, j]]
             blocks.append(block[np.searchsorted(having, here)])
-        return self.map(NewFeatures(presence, blocks))
+        return self._mapped(NewFeatures(presence, blocks), self._shares[positions])
+
+    @cached_property
+    def _shares(self) -> NDArray[np.float64]:
+        return self.weights.shares(self.presence)
 
     def map(self, new: NewFeatures) -> NDArray[np.float64]:
         """The same for any samples, training or new, given their features."""
-        presence = new.presence & self.seen
-        shares = self.weights.shares(presence)
+        return self._mapped(new, self.weights.shares(new.presence & self.seen))
+
+    def _mapped(self, new: NewFeatures, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """``L^{-1} h`` of samples with the given shares."""
         widths = [block.shape[1] for block in self.features]
-        H = np.zeros((len(presence), sum(widths)))
+        H = np.zeros((len(shares), sum(widths)))
         start = 0
         for j, width in enumerate(widths):
             here = np.flatnonzero(new.presence[:, j])

@@ -57,16 +57,16 @@ class LatentPosterior:
 
     def training(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and variance of g at every training sample (n_samples, K)."""
-        return self._moments(self.prior.columns(self.rows), self.prior.diagonal())
+        return self.moments(self.prior.columns(self.rows), self.prior.diagonal())
 
     def at(self, new: Any, view: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and variance at new rows (n_new, K): of the consensus, or of one view's function when ``view`` is given."""
         if not isinstance(self.prior, ConsensusPrior):
-            return self._moments(*self.prior.at(new, self.rows))
+            return self.moments(*self.prior.at(new, self.rows))
         experts = self.prior.experts(new, self.rows)
         if view is not None:
             variances = experts.covariances[:, view, view] - self.prior.consensus.weights.variances[view]
-            return self._moments(experts.crosses[view], variances)
+            return self.moments(experts.crosses[view], variances)
         _, mean, variance = self._combined(new)
         return mean, variance
 
@@ -81,7 +81,7 @@ class LatentPosterior:
         bias = self.bias_variance * self.gradients.sum(axis=1)
         return np.broadcast_to(bias, parts.shape[1:]), parts
 
-    def _moments(
+    def moments(
         self, cross: NDArray[np.float64], variances: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and variance from covariances of m with the labeled rows (n, n_labeled) and variances of m (n,)."""

@@ -94,6 +94,8 @@ def resolve_kernel(
 def median_distance(X: Any, random_state: np.random.RandomState) -> float:
     """Median of the nonzero Euclidean distances between at most 1,000 seeded rows; 1 where there is none."""
     n = X.shape[0]
+    if n < 2:
+        return 1.0
     rows = X if n <= _MEDIAN_ROWS else X[np.sort(random_state.choice(n, _MEDIAN_ROWS, replace=False))]
     if sp.issparse(rows):
         upper = np.triu_indices(rows.shape[0], 1)

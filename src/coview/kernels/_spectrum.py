@@ -42,11 +42,13 @@ class GramSpectrum:
     def of(cls, K: NDArray[np.float64], n_components: int | None, *, center: bool, scale: bool) -> GramSpectrum:
         """Spectrum of a Gram matrix of training rows (n, n); O(n^2 n_components) beyond a few hundred rows."""
         means = None
-        before = float(np.mean(np.diagonal(K))) if len(K) else 0.0
+        if not len(K):
+            return cls(np.zeros(0), np.zeros((0, 0)), None, 1.0)
+        before = float(np.mean(np.diagonal(K)))
         if center:
             means = K.mean(axis=0)
             K = K - means - means[:, None] + means.mean()
-        mean_diagonal = float(np.mean(np.diagonal(K))) if len(K) else 0.0
+        mean_diagonal = float(np.mean(np.diagonal(K)))
         if mean_diagonal <= _NOISE * before:
             return cls(np.zeros(0), np.zeros((len(K), 0)), means, 1.0)
         divisor = mean_diagonal if scale else 1.0
@@ -88,6 +90,8 @@ class LinearSpectrum:
     def of(cls, X: Any, n_components: int | None, *, center: bool, scale: bool) -> LinearSpectrum:
         """Principal axes of training rows (n, p); O(n p min(n, p)) dense, a few hundred products with X sparse."""
         n, p = X.shape
+        if not n:
+            return cls(np.zeros(0), np.zeros((p, 0)), None)
         mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel() if center else None
         before = mean_diagonal = _mean_square(X)
         if not sp.issparse(X):
