@@ -45,7 +45,7 @@ class MultiViewEstimator(BaseEstimator):  # type: ignore[misc]
     view_columns: Any
     view_names_: list[str]
     view_n_features_: dict[str, int]
-    _view_feature_names: dict[str, pd.Index | None]
+    _view_feature_names: dict[str, list[Any] | None]
 
     def _validate_views(self, X: Any, *, reset: bool) -> Views:
         """Views of X, numeric and as wide as in fit; sets what was seen when ``reset``."""
@@ -71,7 +71,9 @@ class MultiViewEstimator(BaseEstimator):  # type: ignore[misc]
             return conform(aligned, self.view_n_features_, self._view_feature_names)
         self.view_names_ = aligned.names
         self.view_n_features_ = {table.name: table.n_features for table in aligned.tables}
-        self._view_feature_names = {table.name: table.columns for table in aligned.tables}
+        self._view_feature_names = {
+            table.name: None if table.columns is None else table.columns.tolist() for table in aligned.tables
+        }
         return aligned
 
     def _read_single_table(self, X: Any, *, reset: bool, numeric: bool) -> AlignedTables:

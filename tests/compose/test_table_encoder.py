@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+import skops.io
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -422,6 +423,15 @@ class TestToolsOfScikitLearn:
         assert again.get_params() == encoder.get_params()
         encoder.fit(tables)
         assert pickle.loads(pickle.dumps(encoder)).transform(tables) == encoder.transform(tables)
+
+    def test_saved_without_running_code_on_load(self, tables):
+        encoder = TableEncoder().fit(tables)
+        data = skops.io.dumps(encoder)
+        own = skops.io.get_untrusted_types(data=data)
+        assert all(name.startswith("coview.") for name in own)
+        again = skops.io.loads(data, trusted=own)
+        assert again.transform(tables) == encoder.transform(tables)
+        assert again.describe() == encoder.describe()
 
     def test_a_second_fit_forgets_the_first(self, tables):
         encoder = TableEncoder().fit(tables).fit(np.ones((2, 3)))

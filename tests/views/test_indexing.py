@@ -7,6 +7,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+import skops.io
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
@@ -216,6 +217,18 @@ def test_copies_are_equal_and_read_only(v, tool, tmp_path):
             again["d"][0, 0] = 1.0
         with pytest.raises(ValueError, match="read-only"):
             again.presence[0, 0] = True
+
+
+def test_views_are_saved_without_running_code_on_load():
+    frame = pd.DataFrame({"x": [1.0, 2.0], 7: [3.0, 4.0]}, index=["p", "q"])
+    v = Views({"a": frame, "s": sparse.csr_array(np.eye(2))}, presence=[[1, 1], [0, 1]])
+    data = skops.io.dumps(v)
+    own = skops.io.get_untrusted_types(data=data)
+    assert all(name.startswith("coview.") for name in own)
+    again = skops.io.loads(data, trusted=own)
+    assert again == v
+    assert list(again.index) == ["p", "q"]
+    assert list(again.feature_names["a"]) == ["x", 7]
 
 
 def test_a_pickled_slice_leaves_the_rest_behind():

@@ -162,9 +162,9 @@ class CategoryColumn:
         observed = id_text(pd.Index(column.dropna().unique()))
         if isinstance(column.dtype, pd.CategoricalDtype):
             declared = id_text(column.cat.categories)
-            self.categories = declared[declared.isin(observed)]
+            self.categories = declared[declared.isin(observed)].tolist()
         else:
-            self.categories = observed.unique().sort_values()
+            self.categories = observed.unique().sort_values().tolist()
         self.marked = bool(self.mark_gaps and column.isna().any())
         return self
 
@@ -172,7 +172,7 @@ class CategoryColumn:
         """Category of each row; -1 for a gap, -2 for a category not seen in training."""
         codes = np.full(len(column), -1, dtype=np.intp)
         observed = column.notna().to_numpy()
-        found = self.categories.get_indexer(id_text(pd.Index(column[observed])))
+        found = pd.Index(self.categories, dtype=str).get_indexer(id_text(pd.Index(column[observed])))
         codes[observed] = np.where(found < 0, -2, found)
         return codes
 

@@ -52,7 +52,7 @@ class TableEncoder(TransformerMixin, MultiViewEstimator, auto_wrap_output_keys=N
 
     Attributes
     ----------
-    report_ : DataFrame
+    report_ : DataFrame (made on demand)
         One row per column of the tables: ``view``, ``column``, ``kind``, ``encoding`` (in words), ``gaps_filled``.
     gaps_filled_ : dict of str to int
         Cells of each view that were gaps in the rows of ``fit``.
@@ -114,7 +114,7 @@ class TableEncoder(TransformerMixin, MultiViewEstimator, auto_wrap_output_keys=N
         text = _chosen_columns(self.text_columns, aligned, "text_columns")
         categorical = _chosen_columns(self.categorical_columns, aligned, "categorical_columns")
         self._encoders = {}
-        reports = []
+        self._gaps_filled = {}
         for table in _present_tables(aligned):
             encoder = ViewEncoder(
                 categorical=categorical[table.name],
@@ -124,13 +124,20 @@ class TableEncoder(TransformerMixin, MultiViewEstimator, auto_wrap_output_keys=N
                 max_words=self.max_words,
             ).fit(table)
             self._encoders[table.name] = encoder
-            report = pd.DataFrame(encoder.describe(), columns=["column", "kind", "encoding"])
-            report.insert(0, "view", table.name)
-            reports.append(report.assign(gaps_filled=encoder.count(table)[0]))
-        self.report_ = pd.concat(reports, ignore_index=True)
-        filled = self.report_.groupby("view")["gaps_filled"].sum()
-        self.gaps_filled_ = {name: int(filled[name]) for name in self.view_names_}
+            self._gaps_filled[table.name] = encoder.count(table)[0]
+        self.gaps_filled_ = {name: int(gaps.sum()) for name, gaps in self._gaps_filled.items()}
         return self
+
+    @property
+    def report_(self) -> pd.DataFrame:
+        """What was learnt for each column, one row per column."""
+        check_is_fitted(self, "gaps_filled_")
+        reports = []
+        for name, encoder in self._encoders.items():
+            report = pd.DataFrame(encoder.describe(), columns=["column", "kind", "encoding"])
+            report.insert(0, "view", name)
+            reports.append(report.assign(gaps_filled=self._gaps_filled[name]))
+        return pd.concat(reports, ignore_index=True)
 
     def transform(self, X: Any) -> Views:
         """Encode samples; any subset of the views of ``fit`` will do.
@@ -144,7 +151,7 @@ class TableEncoder(TransformerMixin, MultiViewEstimator, auto_wrap_output_keys=N
         -------
         views : Views
         """
-        check_is_fitted(self, "report_")
+        check_is_fitted(self, "gaps_filled_")
         aligned = self._read_tables(X, reset=False, numeric=False)
         encoded = []
         for table in _present_tables(aligned):
@@ -166,7 +173,7 @@ class TableEncoder(TransformerMixin, MultiViewEstimator, auto_wrap_output_keys=N
             One row per column: ``view``, ``column``, ``gaps``, and ``unknown``: categories, or texts of words, that
             were not seen in ``fit``.
         """
-        check_is_fitted(self, "report_")
+        check_is_fitted(self, "gaps_filled_")
         counts = self.report_[["view", "column"]].copy()
         per_view = [self._encoders[table.name].count(table) for table in self._tables_to_count(X)]
         counts["gaps"], counts["unknown"] = np.concatenate(per_view, axis=1)
@@ -177,10 +184,10 @@ class TableEncoder(TransformerMixin, MultiViewEstimator, auto_wrap_output_keys=N
 
     def describe(self) -> str:
         """What was learnt for each view and column, in words; no line for more than 30 columns of a view."""
-        check_is_fitted(self, "report_")
+        report = self.report_
         lines = []
         for name, encoder in self._encoders.items():
-            gaps, columns = self.gaps_filled_[name], self.report_[self.report_["view"] == name]
+            gaps, columns = self.gaps_filled_[name], report[report["view"] == name]
             width = self.view_n_features_[name]
             lines.append(
                 f"{name}: {width} column{'s' * (width != 1)} become {len(encoder.feature_names)}; "
@@ -207,7 +214,7 @@ class TableEncoder(TransformerMixin, MultiViewEstimator, auto_wrap_output_keys=N
         -------
         names : ndarray of str
         """
-        check_is_fitted(self, "report_")
+        check_is_fitted(self, "gaps_filled_")
         names = [f"{view}__{name}" for view, encoder in self._encoders.items() for name in encoder.feature_names]
         return np.asarray(names, dtype=object)
 
@@ -226,6 +233,9 @@ def _present_tables(aligned: AlignedTables) -> list[Table]:
         rows = np.arange(table.n_rows) if table.rows is None else np.argsort(table.rows, kind="stable")
         owners = rows if table.rows is None else table.rows[rows]
         kept = presence[owners, position]
+        if table.rows is None and kept.all():
+            tables.append(replace(table, ids=None))
+            continue
         rows, owners = rows[kept], owners[kept]
         values = table.values.iloc[rows] if isinstance(table.values, pd.DataFrame) else table.values[rows]
         tables.append(replace(table, values=values, ids=None, rows=owners))

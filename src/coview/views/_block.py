@@ -7,7 +7,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["Block"]
+from coview.views._ids import labels_from_plain, plain_labels
+
+__all__ = ["Block", "read_only"]
 
 
 class Block:
@@ -83,14 +85,21 @@ class Block:
         return Block(self._source, self._positions, self.columns, dtype)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"values": self.values, "columns": self.columns}
+        values = self.values
+        if self.is_sparse:
+            values = (values.data, values.indices, values.indptr, values.shape)
+        return {"values": values, "columns": plain_labels(self.columns)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._source = read_only(state["values"])
+        values = state["values"]
+        if isinstance(values, tuple):
+            *parts, shape = values
+            values = sparse.csr_array(tuple(parts), shape=shape)
+        self._source = read_only(values)
         self._positions = None
         self._dtype = self._source.dtype
         self._values = self._source
-        self.columns = state["columns"]
+        self.columns = labels_from_plain(state["columns"])
 
 
 def _as_slice(positions: NDArray[np.intp]) -> Any:

@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from coview.exceptions import ViewError
 
-__all__ = ["almost_equal_ids", "comparable_ids", "first_ids", "id_text", "refuse_duplicates", "some"]
+__all__ = [
+    "almost_equal_ids",
+    "comparable_ids",
+    "first_ids",
+    "id_text",
+    "labels_from_plain",
+    "plain_labels",
+    "refuse_duplicates",
+    "some",
+]
 
 _LARGEST_EXACT_INTEGER = 2.0**53
 
@@ -116,6 +125,18 @@ def _without_spelling(text: str) -> str:
     text = "".join(unicodedata.normalize("NFKC", text).split()).casefold()
     text = re.sub(r"^([+-]?\d+)\.0+$", r"\1", text)
     return re.sub(r"(?<![\d.])0+(?=\d)", "", text)
+
+
+def plain_labels(labels: pd.Index | None) -> Any:
+    """Labels without pandas, as they are stored with a model: an integer array, a list, or None."""
+    if labels is None or pd.api.types.is_integer_dtype(labels.dtype):
+        return None if labels is None else labels.to_numpy()
+    return labels.tolist()
+
+
+def labels_from_plain(plain: Any) -> pd.Index | None:
+    """The labels that ``plain_labels`` gave."""
+    return None if plain is None else pd.Index(plain)
 
 
 def first_ids(ids: pd.Index, rows: NDArray[np.intp], limit: int = 5) -> str:

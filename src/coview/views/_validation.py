@@ -1,7 +1,8 @@
 """New data against fitted data: same views, same columns; and rows complete where they must be."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -72,7 +73,7 @@ def check_complete_rows(views: Views, *, context: str = "X") -> None:
 
 
 def conform(
-    aligned: AlignedTables, n_features: Mapping[str, int], feature_names: Mapping[str, pd.Index | None]
+    aligned: AlignedTables, n_features: Mapping[str, int], feature_names: Mapping[str, Sequence[Any] | None]
 ) -> AlignedTables:
     """The tables in the order, and with the columns, that a model was fitted on.
 
@@ -82,7 +83,7 @@ def conform(
         Any subset of the fitted views.
     n_features : mapping of str to int
         Width of each fitted view, in order.
-    feature_names : mapping of str to Index or None
+    feature_names : mapping of str to list or None
         Column labels of each fitted view.
 
     Returns
@@ -99,7 +100,7 @@ def conform(
     --------
     >>> from coview.views import read_tables
     >>> aligned = read_tables({"ct": pd.DataFrame({"grade": [2], "volume": [3.5]})})
-    >>> conformed = conform(aligned, {"ct": 2, "lab": 1}, {"ct": pd.Index(["volume", "grade"]), "lab": None})
+    >>> conformed = conform(aligned, {"ct": 2, "lab": 1}, {"ct": ["volume", "grade"], "lab": None})
     >>> conformed.names, list(conformed.tables[0].columns), conformed.tables[1].n_rows
     (['ct', 'lab'], ['volume', 'grade'], 0)
     """
@@ -107,10 +108,11 @@ def conform(
     unknown = [name for name in given if name not in n_features]
     if unknown:
         raise ViewError(f"Views {some(unknown)} were not seen in fit; known are {some(n_features, 20)}.")
+    labels = {name: None if columns is None else pd.Index(columns) for name, columns in feature_names.items()}
     tables = [
-        _conform_table(given[name], width, feature_names[name])
+        _conform_table(given[name], width, labels[name])
         if name in given
-        else Table(name, np.empty((0, width)), feature_names[name], rows=np.empty(0, dtype=np.intp))
+        else Table(name, np.empty((0, width)), labels[name], rows=np.empty(0, dtype=np.intp))
         for name, width in n_features.items()
     ]
     presence = aligned.presence

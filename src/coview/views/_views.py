@@ -12,7 +12,7 @@ from coview.exceptions import ViewError
 from coview.views._alignment import align_target
 from coview.views._block import Block, read_only
 from coview.views._display import html_summary, text_summary
-from coview.views._ids import first_ids, id_text, some
+from coview.views._ids import first_ids, id_text, plain_labels, some
 from coview.views._numeric import infinite_rows, to_matrix
 from coview.views._presence import resolve_presence
 from coview.views._readers import read_tables
@@ -271,13 +271,19 @@ class Views:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {slot: getattr(self, slot) for slot in self.__slots__ if slot != "_index"}
+        return {
+            "blocks": self._blocks,
+            "presence": self._presence,
+            "ids": plain_labels(self._ids),
+            "has_ids": self._has_ids,
+            "same_order": self._same_order,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        for slot, value in state.items():
-            setattr(self, slot, value)
-        self._index = None
-        self._presence = read_only(self._presence)
+        self._blocks = state["blocks"]
+        self._presence = read_only(state["presence"])
+        self._ids, self._index = pd.Index(state["ids"]), None
+        self._has_ids, self._same_order = state["has_ids"], state["same_order"]
 
     def __repr__(self) -> str:
         return text_summary(self)
