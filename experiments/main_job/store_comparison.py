@@ -1,7 +1,7 @@
 """Make the stored comparison of the demonstration again: every method on 20 label draws of both data sets.
 
-The table lies in the package (``coview/report/stored/main_job.json``) and is shown beside the draws that ``coview demo``
-makes. Run this after a change to the default model or to a baseline, and commit the new table::
+The table lies in the package (``coview/report/stored/main_job.json``) and is shown beside the draws of ``coview demo``.
+Run this after a change to the default model or to a baseline, and commit the new table::
 
     python experiments/main_job/store_comparison.py            # about ten minutes on two cores
     python experiments/main_job/store_comparison.py --check    # compare with the stored table, write nothing
@@ -39,7 +39,7 @@ def largest_change(old: dict, new: dict) -> pd.DataFrame:
     """
     keys = ["method", "n_labeled", "group", "metric"]
     rows = []
-    for name, content in new["exhibits"].items():
+    for name in new["exhibits"]:
         frames = [pd.DataFrame(part["exhibits"][name]["summary"])[[*keys, "mean"]] for part in (old, new)]
         both = frames[0].merge(frames[1], on=keys, how="outer", suffixes=("_old", "_new"))
         both["change"] = (both["mean_new"] - both["mean_old"]).abs().fillna(float("inf"))

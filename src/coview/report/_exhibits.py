@@ -29,6 +29,7 @@ from coview.views import Views
 
 OURS = "coview"
 PRINTED = "printed model"
+N_JOBS = 2
 METRICS = ("log_loss", "auc", "accuracy", "brier", "calibration_error", "confidence")
 
 
@@ -213,7 +214,7 @@ def make_exhibit(job: Job, *, repeats: int, seed: int, full: bool) -> Exhibit:
     model = clone(default_model()).fit(job.views, hide_labels(labels, draws[0]))
     comparison = compare_methods(
         methods_for(job, full=full), job.views, labels, draws,
-        scorer=probability_scores, groups=job.groups, keep=("agreement_",), n_jobs=2,
+        scorer=probability_scores, groups=job.groups, keep=("agreement_",), n_jobs=N_JOBS,
     )  # fmt: skip
     return Exhibit(
         job=job,

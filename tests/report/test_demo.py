@@ -1,0 +1,244 @@
+"""The demonstration on small jobs: its folder, its lines, its page, its files."""
+
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from coview.report._exhibits import OURS, PRINTED, make_exhibit
+from coview.report._lines import comparison_lines
+from coview.report._sections_comparison import verdict
+from coview.report._svg import PALETTE
+from coview.report.demo import MARKER, run_demo
+
+from .small_jobs import tiny_breast, tiny_model, use_small_jobs
+
+VOID = {"meta", "link", "br", "img", "input", "hr", "path", "use", "rect", "circle", "polygon"}
+
+
+class Page(HTMLParser):
+    """What the tests ask of a page: nesting, ids, references, headings, and the text of every element."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.open, self.elements, self.headings, self.text = [], [], [], {}
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs), tuple(self.open)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs), tuple(self.open)))
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag, f"</{tag}> closes another element"
+
+    def handle_data(self, data):
+        if self.open:
+            self.text.setdefault(self.open[-1], []).append(data)
+            if re.fullmatch("h[1-6]", self.open[-1]):
+                self.headings.append((int(self.open[-1][1]), data.strip()))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """One run of the demonstration on small jobs: its folder, its lines and its result."""
+    with pytest.MonkeyPatch.context() as patch:
+        use_small_jobs(patch)
+        folder = tmp_path_factory.mktemp("demo") / "out"
+        lines = []
+        result = run_demo(folder, repeats=2, seed=0, echo=lines.append)
+    return folder, "\n".join(lines), result
+
+
+@pytest.fixture(scope="module")
+def page(made):
+    html = (made[0] / "report.html").read_text(encoding="utf-8")
+    return html, Page(html)
+
+
+def test_folder_holds_page_predictions_and_marker(made):
+    assert sorted(path.name for path in made[0].iterdir()) == [
+        MARKER,
+        "predictions-breast_tcga.csv",
+        "predictions-heart_disease.csv",
+        "report.html",
+    ]
+    assert [path.name for path in made[0].parent.iterdir()] == ["out"]
+
+
+def test_same_seed_gives_the_same_bytes_and_replaces_the_folder(made, monkeypatch):
+    folder, _, _ = made
+    use_small_jobs(monkeypatch)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    (folder / "stale.txt").write_text("from before")
+    run_demo(folder, repeats=2, seed=0, echo=lambda line: None)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert [path.name for path in folder.parent.iterdir()] == ["out"]
+
+
+def test_folder_of_somebody_else_is_left_alone(tmp_path):
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(FileExistsError, match=r"was not written by coview demo.*left as it is"):
+        run_demo(tmp_path, echo=lambda line: None)
+    assert (tmp_path / "thesis.txt").read_text() == "years of work"
+
+
+def test_interrupted_run_leaves_the_old_folder(tmp_path, monkeypatch):
+    use_small_jobs(monkeypatch)
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / MARKER).write_text("")
+    (folder / "report.html").write_text("the old page")
+
+    def fail(*args, **kwargs):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("pathlib.Path.write_text", fail)
+    with pytest.raises(OSError, match="disk full"):
+        run_demo(folder, repeats=2, echo=lambda line: None)
+    monkeypatch.undo()
+    assert (folder / "report.html").read_text() == "the old page"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_predictions_are_complete_distributions_that_carry_their_verdict(made):
+    table = pd.read_csv(made[0] / "predictions-breast_tcga.csv")
+    job = tiny_breast()
+    assert len(table) == 48 - 9
+    assert table["sample"].is_unique
+    classes = ["Basal", "Her2", "LumA"]
+    np.testing.assert_allclose(table[classes].sum(axis=1), 1, atol=3e-6)
+    assert (table["predicted"] == table[classes].idxmax(axis=1)).all()
+    assert (table["withheld"] == job.target.loc[table["sample"]].to_numpy()).all()
+    assert (table["right"] == (table["withheld"] == table["predicted"])).all()
+    without = table["views"] == "mrna mirna"
+    assert (
+        without == ~pd.Series(job.views.presence[:, 2], index=job.views.index).loc[table["sample"]].to_numpy()
+    ).all()
+
+
+def test_no_label_of_the_predicted_samples_reaches_the_shown_fit(monkeypatch):
+    use_small_jobs(monkeypatch)
+    job = tiny_breast()
+    exhibit = make_exhibit(job, repeats=2, seed=0, full=False)
+    hidden = np.setdiff1d(np.arange(48), exhibit.labeled)
+    swapped = job.target.copy()
+    swapped.iloc[hidden] = "LumA"
+    again = tiny_model().fit(job.views, [swapped.iloc[i] if i in exhibit.labeled else None for i in range(48)])
+    np.testing.assert_allclose(again.label_distributions_, exhibit.model.label_distributions_)
+
+
+def test_result_holds_means_and_differences(made):
+    result = made[2]
+    rows = pd.DataFrame(result["exhibits"]["breast_tcga"]["summary"])
+    assert set(rows["n_labeled"]) == {9, 18}
+    assert {OURS, PRINTED, "mean imputation + LR", "mrna alone + LR"} <= set(rows["method"])
+    assert OURS not in set(pd.DataFrame(result["exhibits"]["heart_disease"]["differences"])["method"])
+
+
+def test_printed_lines_are_plain_and_short(made):
+    text = made[1]
+    assert "\x1b" not in text
+    assert max(len(line) for line in text.splitlines()) <= 132
+    assert "1. Breast tumors (breast_tcga): 48 tumors, 3 views, 9 labels" in text
+    assert re.search(r"   protein +4 +32 +16\n", text)
+    assert re.search(r"predicted: 39 tumors without a label, \d+ right \(\d+\.\d%\)", text)
+
+
+def test_full_run_stores_the_comparison_and_uses_the_slow_baselines(tmp_path, monkeypatch):
+    use_small_jobs(monkeypatch)
+    run_demo(tmp_path / "out", repeats=2, full=True, echo=lambda line: None)
+    stored = pd.read_json(tmp_path / "out" / "main_job.json", typ="series")
+    methods = set(stored["exhibits"]["breast_tcga"]["summary"]["method"])
+    assert {"iterative imputation + LR", "histogram gradient boosting"} <= methods
+
+
+def test_page_has_no_external_address(page):
+    html, parsed = page
+    assert not re.search(r"https?:|//[a-z]|@import|url\((?!#)", html)
+    assert not [tag for tag, _, _ in parsed.elements if tag in {"script", "link", "img", "iframe"}]
+
+
+def test_headings_are_in_order(page):
+    levels = [level for level, _ in page[1].headings]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert 3 in levels
+
+
+def test_ids_are_unique_and_every_reference_resolves(page):
+    html, parsed = page
+    ids = [attrs["id"] for _, attrs, _ in parsed.elements if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    targets = set(re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', html))
+    assert {a or b for a, b in targets} <= set(ids)
+    labels = [attrs["aria-labelledby"].split() for _, attrs, _ in parsed.elements if "aria-labelledby" in attrs]
+    assert labels
+    assert {name for pair in labels for name in pair} <= set(ids)
+
+
+def test_every_picture_has_a_text_alternative_a_reading_and_a_table(page):
+    html, _ = page
+    figures = re.findall(r"<figure.*?</figure>", html, flags=re.DOTALL)
+    assert len(figures) == 21
+    for figure in figures:
+        assert re.search(r"<figcaption><b>.+?\.</b> .{20,}?</figcaption>", figure, flags=re.DOTALL) or "?</b>" in figure
+        assert figure.count("<svg ") == figure.count("<desc ") == figure.count("<title ") > 0
+        assert figure.count('role="img"') == figure.count("<svg ")
+        assert re.search(r"<details><summary>.*<table>.*</details>", figure, flags=re.DOTALL)
+        assert len(re.findall("<td", figure)) > 1
+
+
+def test_every_color_follows_the_theme(page):
+    html = page[0]
+    svg = "".join(re.findall(r"<svg .*?</svg>", html, flags=re.DOTALL))
+    assert set(re.findall(r"var\(--([a-z0-9-]+)", svg)) <= {*PALETTE, "font"}
+    assert not re.search(r"(fill|stroke): (#|rgb|black)", svg)
+    for name in PALETTE:
+        assert html.count(f"--{name}:") == 2, name
+
+
+def relative_luminance(color):
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("theme", [0, 1])
+def test_contrast_meets_wcag(theme):
+    paper = relative_luminance(PALETTE["paper"][theme])
+
+    def contrast(name):
+        other = relative_luminance(PALETTE[name][theme])
+        return (max(paper, other) + 0.05) / (min(paper, other) + 0.05)
+
+    assert min(contrast(name) for name in ("ink", "muted", "ours")) > 4.5
+    marks = ("ours", "baseline", "printed", "class-1", "class-2", "wrong")
+    assert min(contrast(name) for name in marks) > 3
+    assert contrast("class-3") > 2.9
+
+
+def test_verdict_needs_two_standard_errors():
+    assert verdict(pd.Series({"low": 0.01, "high": 0.2})) == "ahead"
+    assert verdict(pd.Series({"low": -0.01, "high": 0.2})) == "level"
+    assert verdict(pd.Series({"low": -0.2, "high": -0.01})) == "behind"
+
+
+def test_best_other_way_is_never_ours_or_the_printed_model(monkeypatch):
+    use_small_jobs(monkeypatch)
+    exhibit = make_exhibit(tiny_breast(), repeats=2, seed=0, full=False)
+    losses = exhibit.summary.query("metric == 'log_loss' and group == 'all' and n_labeled == 9").set_index("method")
+    best = exhibit.best_baseline(9)
+    assert losses["mean"].drop([OURS, PRINTED]).idxmin() == best
+    gap = losses.loc[best, "mean"] - losses.loc[OURS, "mean"]
+    assert exhibit.difference(best, 9)["mean"] == pytest.approx(gap)
+    assert f"({best})" in "\n".join(comparison_lines(exhibit))
