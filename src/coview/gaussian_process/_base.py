@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, MultiViewEstimator, StrOptions
 from coview.exceptions import ViewError
-from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_moments, describe
+from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_moments
 from coview.gaussian_process._learning import learn_setting
 from coview.gaussian_process._objective import EvidenceObjective, Parameters
 from coview.gaussian_process._planning import (
@@ -25,8 +25,9 @@ from coview.gaussian_process._planning import (
 )
 from coview.gaussian_process._prior_bank import NewSamples, PriorBank
 from coview.gaussian_process._setting import Setting, settings_from
+from coview.gaussian_process._tables import explanation_table, trust_table
 from coview.inference import rows_without_view
-from coview.views import Views
+from coview.views import Views, some
 
 __all__ = ["BayesianCoTraining", "PreparedViews"]
 
@@ -85,6 +86,7 @@ class BayesianCoTraining(MultiViewEstimator):
     random_state: Any
     n_jobs: int | None
     verbose: int
+    _switched_off: list[str]
 
     def prepare(self, X: Any) -> PreparedViews:
         """Kernels and priors of views, to be passed to ``fit`` in their place by any number of estimators with the same kernel.
@@ -102,7 +104,7 @@ class BayesianCoTraining(MultiViewEstimator):
         empty = rows_without_view(views.presence)
         if empty.size and self.no_view == "raise":
             raise ViewError(
-                f"Every sample must have a view; {empty.size} have none: {_few(views.index[empty])}. Drop these samples, or set "
+                f"Every sample must have a view; {empty.size} have none: {some(views.index[empty])}. Drop these samples, or set "
                 "no_view='prior' to leave them out of the fit and answer for them from the prior."
             )
         kept = np.flatnonzero(views.presence.any(axis=1))
@@ -126,6 +128,7 @@ class BayesianCoTraining(MultiViewEstimator):
     def _prepared_for(self, X: Any) -> PreparedViews:
         """X as prepared views, checked against this estimator's kernel and latent function."""
         self._validate_params()
+        self._switched_off = []
         if not isinstance(X, PreparedViews):
             return self.prepare(X)
         if X.bank.latent != self.latent or repr(X.bank.kernel) != repr(self.kernel):
@@ -198,7 +201,7 @@ class BayesianCoTraining(MultiViewEstimator):
         self.view_variances_ = np.array(prepared.bank.weights(best).variances)
         by_setting = average.weights.sum(axis=1)
         self.log_marginal_likelihood_value_ = float(by_setting @ fits.evidences)
-        self.view_trust_ = self._trust_table(average)
+        self.view_trust_ = trust_table(average, self.hyperparameters, self._switched_off)
         self.agreement_ = average.agreement()
         self._objective = None
         if self.hyperparameters != "average" and best.n_components is None:
@@ -211,49 +214,6 @@ class BayesianCoTraining(MultiViewEstimator):
         labeled = kept[fits.rows]
         self.loo_latent_mean_ = self._outward_mean(_fill(loo_mean, labeled, n, np.nan))
         self.loo_latent_variance_ = self._outward_variance(_fill(loo_variance, labeled, n, np.nan))
-
-    def _trust_table(self, average: PosteriorAverage) -> pd.DataFrame:
-        """Share of each view, its interval, the samples behind it, and whether the grid could tell views apart."""
-        bank = average.fits.bank
-        table = pd.DataFrame(
-            average.trust(), columns=["share", "sd", "lower", "upper"], index=pd.Index(bank.names, name="view")
-        )
-        table["n_samples"] = bank.presence.sum(axis=0)
-        status = "not assessed"
-        if self.hyperparameters == "maximize":
-            status = "learned"
-        elif self.hyperparameters == "fixed":
-            status = "given"
-        elif len(bank.names) > 1 and self._grid_tells_trust(average):
-            status = "assessed"
-        table["status"] = status
-        table.loc[table["n_samples"] == 0, "status"] = "no samples"
-        table.loc[table.index.isin(getattr(self, "_switched_off", [])), "status"] = "switched off"
-        return table
-
-    def _grid_tells_trust(self, average: PosteriorAverage) -> bool:
-        settings = average.fits.settings
-        return (
-            any(setting.tells_trust for setting in settings)
-            or len({s.view_variances for s in settings if len(s.view_variances) > 1}) > 1
-        )
-
-    def _settings_table(
-        self, average: PosteriorAverage, temperatures: Any, scores: NDArray[np.float64]
-    ) -> pd.DataFrame:
-        """One row per setting and temperature, in the order of the settings."""
-        fits = average.fits
-        rows = []
-        for k, setting in enumerate(fits.settings):
-            for t, temperature in enumerate(temperatures):
-                row = {"setting": k} if temperature is None else {"setting": k, "temperature": float(temperature)}
-                row |= {
-                    "log_marginal_likelihood": fits.evidences[k],
-                    "loo_score": scores[k, t],
-                    "weight": average.weights[k, t],
-                }
-                rows.append(row | describe(setting))
-        return pd.DataFrame(rows)
 
     def log_marginal_likelihood(self, theta: Any = None, eval_gradient: bool = False) -> Any:
         """Log marginal likelihood of the labels in nats (Laplace's approximation for classes, summed over one-against-rest).
@@ -288,8 +248,8 @@ class BayesianCoTraining(MultiViewEstimator):
 
     def _new_blocks(
         self, X: Any, view: str | None = None
-    ) -> tuple[Views, NDArray[np.intp], Iterator[tuple[NDArray[np.intp], NDArray[np.bool_]]]]:
-        """Views of X, the rows that can be answered for, and these rows in blocks with their presence."""
+    ) -> tuple[Views, Iterator[tuple[NDArray[np.intp], NDArray[np.bool_]]]]:
+        """Views of X, and the rows that can be answered for in blocks, with their presence."""
         check_is_fitted(self)
         views = self._validate_views(X, reset=False)
         presence = views.presence & self._prepared.bank.presence.any(axis=0)
@@ -301,12 +261,12 @@ class BayesianCoTraining(MultiViewEstimator):
         if answerable.size < views.n_samples and self.no_view == "raise":
             lost = np.flatnonzero(~presence.any(axis=1))
             raise ViewError(
-                f"{lost.size} of {views.n_samples} samples have no view that training had: {_few(views.index[lost])}. Give them a view, "
-                "or fit with no_view='prior' to answer from the prior."
+                f"{lost.size} of {views.n_samples} samples have no view that training had: {some(views.index[lost])}. "
+                "Give them a view, or fit with no_view='prior' to answer from the prior."
             )
         starts = range(0, answerable.size, _BLOCK_ROWS)
         parts = (answerable[start : start + _BLOCK_ROWS] for start in starts)
-        return views, answerable, ((rows, presence[rows]) for rows in parts)
+        return views, ((rows, presence[rows]) for rows in parts)
 
     def _new_samples(self, views: Views, rows: NDArray[np.intp], presence: NDArray[np.bool_]) -> NewSamples:
         """A block of new rows as the bank sees it."""
@@ -318,7 +278,7 @@ class BayesianCoTraining(MultiViewEstimator):
 
     def _latent_moments(self, X: Any, view: str | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and variance of the latent functions at new rows (n_new, K), mixture over settings."""
-        views, answerable, blocks = self._new_blocks(X, view)
+        views, blocks = self._new_blocks(X, view)
         K = len(self._average.fits.targets)
         mean, variance = np.zeros((views.n_samples, K)), np.full((views.n_samples, K), np.inf)
         for rows, presence in blocks:
@@ -348,27 +308,14 @@ class BayesianCoTraining(MultiViewEstimator):
         Equation of the mean model: ``E[b | y] + sum_j s c_ij E[f_j(x_ij) | y]``. Centered joint kernels also respond to a
         view's absence, so an absent view can have a part; completed views count as the view that was filled in.
         """
-        views, _, blocks = self._new_blocks(X)
-        K = len(self._average.fits.targets)
-        n_views = len(self._prepared.bank.names)
+        views, blocks = self._new_blocks(X)
+        K, n_views = len(self._average.fits.targets), len(self._prepared.bank.names)
         bias, fused = np.zeros((views.n_samples, K)), np.zeros((views.n_samples, K))
         parts = np.zeros((n_views, views.n_samples, K))
         for rows, presence in blocks:
             new = self._new_samples(views, rows, presence)
             bias[rows], fused[rows], parts[:, rows] = self._average.contributions(new)
-        labels = self._latent_labels()
-        frames = []
-        for k in range(K):
-            columns: dict[str, Any] = (
-                {"sample": views.index} if labels is None else {"sample": views.index, "class": labels[k]}
-            )
-            columns |= {"bias": bias[:, k]}
-            columns |= {name: parts[j, :, k] for j, name in enumerate(self._prepared.bank.names)}
-            columns |= {"early_fusion": fused[:, k]}
-            columns |= {"total": bias[:, k] + parts[:, :, k].sum(axis=0) + fused[:, k]}
-            frames.append(pd.DataFrame(columns))
-        table = pd.concat(frames, ignore_index=True)
-        return table if labels is None else table.sort_values("sample", kind="stable", ignore_index=True)
+        return explanation_table(views.index, self._latent_labels(), self._prepared.bank.names, bias, parts, fused)
 
     def view_benefit(self, view: str) -> pd.Series:
         """What a view adds: the leave-one-out score with it minus that of a fit without it.
@@ -446,9 +393,3 @@ def _fill(values: NDArray[np.float64], rows: NDArray[np.intp], n: int, empty: fl
     filled = np.full((n, *values.shape[1:]), empty)
     filled[rows] = values
     return filled
-
-
-def _few(ids: pd.Index, limit: int = 5) -> str:
-    """The first ids, for a message."""
-    shown = ", ".join(repr(item) for item in ids[:limit])
-    return shown + (", ..." if len(ids) > limit else "")

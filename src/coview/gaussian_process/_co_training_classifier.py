@@ -11,6 +11,7 @@ from coview.base import LabeledClassifierMixin
 from coview.gaussian_process._base import BayesianCoTraining, PreparedViews, _fill
 from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_classes, fit_logistic
 from coview.gaussian_process._setting import TEMPERATURES, Setting, with_amplitudes
+from coview.gaussian_process._tables import settings_table
 from coview.inference import averaging_weights, leave_one_out_class_scores
 from coview.labels import encode_labels
 
@@ -215,7 +216,7 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
         everywhere, *moments = self._averaged(average.training())
         left_out, *loo_moments = self._averaged(average.leave_one_out())
         self._store(prepared, fits, average, *moments, *loo_moments)
-        self.settings_ = self._settings_table(average, temperatures, scores.sum(axis=2))
+        self.settings_ = settings_table(average, temperatures, scores.sum(axis=2))
         n, kept = len(prepared), prepared.kept
         uniform = 1.0 / len(self.classes_)
         self.label_distributions_ = _fill(everywhere, kept, n, uniform)
@@ -268,7 +269,7 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
         probabilities : ndarray of shape (n_new, n_classes)
             Columns in the order of ``classes_``. Each row depends on its own views only.
         """
-        views, _, blocks = self._new_blocks(X, view)
+        views, blocks = self._new_blocks(X, view)
         probabilities = np.full((views.n_samples, len(self.classes_)), 1.0 / len(self.classes_))
         for rows, presence in blocks:
             new = self._new_samples(views, rows, presence)

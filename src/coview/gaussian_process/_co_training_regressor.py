@@ -11,6 +11,7 @@ from coview.base import LabeledRegressorMixin
 from coview.gaussian_process._base import BayesianCoTraining, PreparedViews, _fill
 from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_moments, fit_gaussian
 from coview.gaussian_process._setting import Setting, with_noise
+from coview.gaussian_process._tables import settings_table
 from coview.inference import averaging_weights, gaussian_log_density
 from coview.labels import encode_targets
 
@@ -163,7 +164,7 @@ random_state, n_jobs, verbose
         self.noise_variance_ = float(weights[:, 0] @ noise) * self._unit**2
         moments = (*average_moments(average.training()), *average_moments(average.leave_one_out()))
         self._store(prepared, fits, average, *moments)
-        self.settings_ = self._settings_table(average, [None], scores.sum(axis=1)[:, None])
+        self.settings_ = settings_table(average, None, scores.sum(axis=1)[:, None])
         self.transduction_ = self.latent_mean_
         mixed = np.log(np.exp(scores - scores.max(axis=0)).T @ weights[:, 0]) + scores.max(axis=0) - np.log(self._unit)
         self._loo_log_scores = _fill(mixed, prepared.kept[fits.rows], len(prepared), np.nan)

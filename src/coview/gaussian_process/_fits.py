@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -232,7 +231,7 @@ class PosteriorAverage:
 
     def trust(self) -> NDArray[np.float64]:
         """Share, standard deviation, and 5 % and 95 % quantile of each view (n_views, 4); NaN where nobody has the view."""
-        seen = self.fits.bank.presence.any(axis=0)
+        seen = np.asarray(self.fits.bank.presence.any(axis=0))
         weights = self.weights.sum(axis=1)
         shares = np.stack([self._shares(setting, seen) for setting in self.fits.settings])
         mean = weights @ shares
@@ -281,19 +280,3 @@ def average_moments(
     for weights, mean, variance in parts:
         mixture.add(float(weights.sum()), mean, variance)
     return mixture.mean, mixture.variance
-
-
-def describe(setting: Setting) -> dict[str, Any]:
-    """The columns of ``settings_`` that say what a setting is."""
-    kernels = setting.kernels
-    return {
-        "kind": setting.kind,
-        "family": setting.family,
-        "kernels": kernels if isinstance(kernels, str) or kernels is None else [str(kernel) for kernel in kernels],
-        "center": setting.center,
-        "n_components": setting.n_components,
-        "view_variances": list(setting.view_variances),
-        "view_factors": None if setting.view_factors is None else list(setting.view_factors),
-        "amplitude": setting.amplitude,
-        "noise_variance": setting.noise_variance,
-    }

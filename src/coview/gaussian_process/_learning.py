@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from coview.gaussian_process._objective import EvidenceObjective, Parameters
 from coview.inference import maximize_evidence
-from coview.kernels import diagonal
+from coview.kernels import KernelLike, diagonal
 
 __all__ = ["learn_setting"]
 
@@ -75,7 +76,7 @@ def _starts(theta: NDArray[np.float64], first: int, units: NDArray[np.float64]) 
     return starts
 
 
-def _unit(kernel: object, block: object) -> float:
-    values = diagonal(kernel, block)  # type: ignore[arg-type]  # kernels of the objective are resolved
+def _unit(kernel: KernelLike, block: Any) -> float:
+    values = diagonal(kernel, block)
     mean = float(values.mean()) if values.size else 1.0
     return mean if mean > 0.0 else 1.0

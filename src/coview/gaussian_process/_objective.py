@@ -100,7 +100,7 @@ class EvidenceObjective:
         """Log marginal likelihood in nats; O(sum n_j^3 + n^3)."""
         point = self.at(theta)
         grams = [gram(kernel, block) for kernel, block in zip(point.kernels, self.blocks, strict=True)]
-        consensus, prior, scale = self._prior(point, grams)
+        _, prior, scale = self._prior(point, grams)
         return self._fit(labeled_covariance(prior, self.rows, scale, self.bias_variance), point)[0]
 
     def value_and_gradient(self, theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
@@ -126,12 +126,12 @@ class EvidenceObjective:
     ) -> NDArray[np.float64]:
         """With respect to log view variances; the mean of the views also loses the white part ``diag(1 / W)``."""
         variances = point.view_variances
-        gradient = variances * np.array([np.trace(M) for M in by_view])
+        gradient = np.asarray(variances * np.array([np.trace(M) for M in by_view]))
         if self.latent == "mean":
             w = 1.0 / variances
             on_diagonal = np.full(len(self.presence), diagonal)
             on_diagonal[self.rows] += np.diagonal(Q)
-            gradient -= w * ((on_diagonal / np.square(self.presence @ w)) @ self.presence)
+            gradient = gradient - w * ((on_diagonal / np.square(self.presence @ w)) @ self.presence)
         return gradient
 
     def _prior(

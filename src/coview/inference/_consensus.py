@@ -163,7 +163,7 @@ class DenseConsensus:
             )
         n = len(self.presence)
         total, B = np.zeros((n, n)), np.zeros((n, n))
-        for j in np.flatnonzero(self.seen):
+        for j in (int(view) for view in np.flatnonzero(self.seen)):
             rows, share = self.rows[j], self.shares[self.rows[j], j]
             grid = np.ix_(rows, rows)
             if not self.weights.finite[j]:
@@ -175,13 +175,13 @@ class DenseConsensus:
         if self._active:
             B = B[:, self._tied]
             total += B @ self._tied_covariance @ B.T
-        return 0.5 * (total + total.T)
+        return np.asarray(0.5 * (total + total.T))
 
     def side_information(self, j: int) -> NDArray[np.float64]:
         """``C_j``, prior covariance of ``f_j`` given that the views agree (n_j, n_j); needs no inverse of ``K_j``."""
         A = self._smoother(j)
         inner = self.consensus_covariance[np.ix_(self.rows[j], self.rows[j])]
-        return self.weights.variances[j] * A + A @ inner @ A.T
+        return np.asarray(self.weights.variances[j] * A + A @ inner @ A.T)
 
     def evidence_gradients(
         self, rows: NDArray[np.intp], Q: NDArray[np.float64], diagonal: float = 0.0

@@ -52,7 +52,7 @@ class LaplaceFit:
     def _half_factor(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """``L^{-1}`` of ``B = I + Phi^{1/2} K Phi^{1/2} = L L^T`` (eigenvalues of B are at least 1), and log det B."""
         root = np.sqrt(self.curvatures)
-        lower = np.linalg.cholesky(_site_matrix(self.covariances, root))
+        lower = np.asarray(np.linalg.cholesky(_site_matrix(self.covariances, root)), dtype=np.float64)
         log_det = 2.0 * np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
         return invert_lower(lower), log_det
 
@@ -95,7 +95,7 @@ class LaplaceFit:
         # df/dtheta = (I + K Phi)^{-1} dK g, hence q^T df/dtheta = p^T dK g with p = (I + Phi K)^{-1} q
         p = q - np.einsum("bij,bjk,bk->bi", sites, self.covariances, q)
         outer = g[:, :, None] * (0.5 * g + p)[:, None, :]
-        return 0.5 * (outer + np.swapaxes(outer, 1, 2)) - 0.5 * sites
+        return np.asarray(0.5 * (outer + np.swapaxes(outer, 1, 2)) - 0.5 * sites)
 
 
 def laplace_fit(covariances: NDArray[np.float64], targets: NDArray[np.float64]) -> LaplaceFit:

@@ -4,48 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coview.inference._consensus import DenseConsensus, Experts, NewGrams
-from coview.inference._feature_consensus import FeatureConsensus, NewFeatures
+from coview.inference._consensus import DenseConsensus, Experts
+from coview.inference._feature_consensus import FeatureConsensus
 
 __all__ = ["ConsensusPrior", "JointFeatures", "JointPrior", "MeanPrior", "Prior"]
-
-
-class Prior(Protocol):
-    """Covariance of a latent function, free of labels, scale and bias.
-
-    ``columns(rows)`` and ``diagonal()`` speak of the training samples, ``at(new, rows)`` of new ones: their covariance with
-    training ``rows`` and their variances. ``contributions(new, rows)`` splits that covariance by view.
-    """
-
-    @property
-    def mean_diagonal(self) -> float:
-        """Mean prior variance over all training samples."""
-        ...
-
-    def columns(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Covariance of all training samples with ``rows`` (n_samples, k)."""
-        ...
-
-    def block(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Covariance between training ``rows`` (k, k)."""
-        ...
-
-    def diagonal(self) -> NDArray[np.float64]:
-        """Variances of the training samples (n_samples,)."""
-        ...
-
-    def at(self, new: Any, rows: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Covariance of new samples with ``rows`` (n_new, k), and their variances (n_new,)."""
-        ...
-
-    def contributions(self, new: Any, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """The covariance of `at` as a sum over views (n_views, n_new, k)."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -181,3 +148,8 @@ class JointPrior:
         if new.by_view is None:
             raise ValueError("These features mix the views and have no part that belongs to one of them.")
         return new.by_view @ self.features[rows].T
+
+
+Prior = MeanPrior | ConsensusPrior | JointPrior
+"""Covariance of a latent function, free of labels, scale and bias: over training samples by ``columns``, ``block`` and
+``diagonal``; at new samples by ``at`` (or, for the consensus function, by its ``experts``)."""

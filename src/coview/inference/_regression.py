@@ -57,7 +57,7 @@ class RegressionFit:
         """Log density of the labels, in nats (n counts the labeled samples only)."""
         n = len(self.targets)
         fit = float(self.targets @ self.gradient)
-        return -0.5 * (fit + self.factor.log_det + n * np.log(2.0 * np.pi))
+        return float(-0.5 * (fit + self.factor.log_det + n * np.log(2.0 * np.pi)))
 
     def variance_factor(self) -> NDArray[np.float64]:
         """``L^{-1}`` (n, n): the posterior variance at x is ``k(x, x) - |factor k(l, x)|^2``."""

@@ -64,9 +64,9 @@ class ViewWeights:
         """
         finite = presence * self.precisions
         additive = presence * np.where(self.finite, 0.0, 1.0 / self.factors)
-        weights = np.where(finite.any(axis=1)[:, None], finite, additive)
-        total = weights.sum(axis=1)
-        return np.divide(weights, total[:, None], out=np.zeros_like(weights), where=total[:, None] > 0.0)
+        weights = np.where(finite.any(axis=1, keepdims=True), finite, additive)
+        total = weights.sum(axis=1, keepdims=True)
+        return np.asarray(np.divide(weights, total, out=np.zeros_like(weights), where=total > 0.0))
 
     def trust(self) -> NDArray[np.float64]:
         """Shares of a sample that has every view (n_views,)."""

@@ -183,7 +183,7 @@ class JointSpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[mi
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Features (n_samples, rank) of the samples of a `Views`."""
-        return self.transform_by_view([X[name] for name in X.names], X.presence).sum(axis=0)
+        return np.asarray(self.transform_by_view([X[name] for name in X.names], X.presence).sum(axis=0))
 
     def transform_by_view(self, blocks: Sequence[Any], presence: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Features split by view (n_views, n_samples, rank); their sum over views is the feature.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,7 +36,8 @@ __all__ = [
     "squared_distances",
 ]
 
-KernelLike = str | Kernel | Callable[[Any, Any], Any]
+# A shorthand, a kernel object of scikit-learn (which has no types), or a function of two blocks of rows.
+KernelLike: TypeAlias = Any
 
 _SHORTHANDS = ("linear", "rbf", "precomputed")
 _MEDIAN_ROWS = 1000
@@ -68,7 +69,7 @@ def kernel_per_view(kernel: Any, names: Sequence[str]) -> list[KernelLike]:
 
 def _checked(kernel: Any, name: str) -> KernelLike:
     if isinstance(kernel, Kernel) or (isinstance(kernel, str) and kernel in _SHORTHANDS) or callable(kernel):
-        return kernel  # type: ignore[no-any-return]  # narrowed by the test above
+        return kernel
     raise ViewError(
         f"The kernel of view {name!r} must be a kernel object of sklearn.gaussian_process.kernels, a callable, or one of "
         f"{list(_SHORTHANDS)}; got {kernel!r}."
@@ -185,11 +186,11 @@ def _sparse_gram(kernel: Kernel, X: Any, Y: Any) -> NDArray[np.float64]:
     if isinstance(kernel, DotProduct):
         return inner_products(X, Y) + float(kernel.sigma_0) ** 2
     if isinstance(kernel, RBF):
-        inverse = 1.0 / np.asarray(kernel.length_scale, dtype=np.float64)
-        if inverse.ndim:
-            X, Y = X.multiply(inverse).tocsr(), Y.multiply(inverse).tocsr()
-            inverse = np.float64(1.0)
-        return np.asarray(np.exp(-0.5 * inverse**2 * squared_distances(X, Y)))
+        scale = np.asarray(kernel.length_scale, dtype=np.float64)
+        if not scale.ndim:
+            return np.asarray(np.exp(-0.5 * squared_distances(X, Y) / scale**2))
+        X, Y = X.multiply(1.0 / scale).tocsr(), Y.multiply(1.0 / scale).tocsr()
+        return np.asarray(np.exp(-0.5 * squared_distances(X, Y)))
     raise ViewError(
         f"The kernel {kernel} cannot be evaluated on sparse rows. Use ConstantKernel, RBF, DotProduct, their sums and "
         "products, or a callable."

@@ -122,7 +122,7 @@ def _mean_square(X: Any) -> float:
     if not X.shape[0]:
         return 0.0
     total = X.multiply(X).sum() if sp.issparse(X) else np.einsum("ij,ij->", X, X)
-    return float(total) / X.shape[0]
+    return float(total / X.shape[0])
 
 
 def _principal_axes(
@@ -133,7 +133,7 @@ def _principal_axes(
     if rank == 0:
         return np.zeros(0), np.zeros((p, 0))
     if not sp.issparse(X) and p <= n:
-        return leading_eigenpairs(X.T @ X, rank)
+        return leading_eigenpairs(np.asarray(X.T @ X), rank)
     if not sp.issparse(X):
         values, vectors = leading_eigenpairs(X @ X.T, rank)
         return values, X.T @ (vectors / np.sqrt(values))
@@ -143,7 +143,7 @@ def _principal_axes(
         return np.asarray(X @ v) - shift @ v
 
     def backward(u: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(X.T @ u) - np.multiply.outer(shift, u.sum(axis=0))
+        return np.asarray(X.T @ u - np.multiply.outer(shift, u.sum(axis=0)))
 
     if n <= 400 or rank * 10 >= n:
         products = (X @ X.T).toarray()

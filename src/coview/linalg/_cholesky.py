@@ -147,7 +147,7 @@ def solve_positive_definite(matrices: NDArray[np.float64], rhs: NDArray[np.float
     Small orders go through one stacked call, larger ones through one Cholesky factorization each.
     """
     if matrices.shape[-1] < _STACK_LIMIT:
-        return np.linalg.solve(matrices, rhs)
+        return np.asarray(np.linalg.solve(matrices, rhs), dtype=np.float64)
     solutions = np.empty_like(rhs)
     for k, (matrix, b) in enumerate(zip(matrices, rhs, strict=True)):
         _, solutions[k], info = lapack.dposv(matrix, b, lower=1)

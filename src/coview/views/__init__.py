@@ -1,7 +1,7 @@
 """Data in: the one front door, where whatever a caller has becomes ``Views``."""
 
 from coview.views._alignment import align_target
-from coview.views._ids import almost_equal_ids, id_text
+from coview.views._ids import almost_equal_ids, id_text, some
 from coview.views._numeric import column_kind, infinite_rows, to_matrix
 from coview.views._presence import observed_rows, resolve_presence
 from coview.views._readers import is_single_table, read_tables
@@ -27,5 +27,6 @@ __all__ = [
     "observed_rows",
     "read_tables",
     "resolve_presence",
+    "some",
     "to_matrix",
 ]
