@@ -23,7 +23,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.metrics import roc_auc_score
@@ -137,7 +136,7 @@ def co_training(**parameters: object) -> Callable[..., np.ndarray]:
     def predict(views: Views, y: np.ndarray) -> np.ndarray:
         model = BayesianCoTrainingClassifier(kernel=rbf(np.sqrt(0.5)), latent="consensus", **parameters)
         with warnings.catch_warnings():  # a view switched off is what this experiment shows
-            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.filterwarnings("ignore", message="The evidence switched off", category=UserWarning)
             return np.asarray(model.fit(views, y).label_distributions_[:, 1])
 
     return predict

@@ -15,9 +15,9 @@ FRONT_ENDS = {"app", "cli", "report"}  # import optional packages, define no est
 ROW_BY_ROW = {"ConcatenateViews", "TableEncoder"}  # rearrange the columns of each row: nothing is shared between rows
 ALTERNATING = {"a": slice(0, None, 2), "b": slice(1, None, 2)}
 
-AGREE = {"view_variances": 1.0, "n_components": 5, "center": True, "amplitude": 4.0}
-ADD = {"view_variances": np.inf, "n_components": 5, "center": True, "amplitude": 4.0}
-JOINT = {"joint": True, "n_components": 5, "center": True, "amplitude": 4.0}
+AGREE = {"view_variances": 1.0, "n_components": 10, "center": True, "amplitude": 4.0}
+ADD = {"view_variances": np.inf, "n_components": 10, "center": True, "amplitude": 4.0}
+JOINT = {"joint": True, "n_components": 10, "center": True, "amplitude": 4.0}
 
 
 def all_estimators() -> dict[str, type[MultiViewEstimator]]:

@@ -211,11 +211,8 @@ def test_permuting_views_keeps_predictions(model, data, fitted):
     np.testing.assert_allclose(outputs(fitted, X_new), expected, rtol=1e-10, atol=1e-12)
 
 
-CENTERED = [
-    pytest.param(param.values[0], id=param.id)
-    for param in VARIANTS
-    if param.id.endswith(("Classifier", "Regressor", "-joint-linear"))
-]
+# The joint spectrum is centered after the views are summed, where a missing view counts as zero: not by view.
+CENTERED = [param for param in VARIANTS if param.id in ("BayesianCoTrainingClassifier", "BayesianCoTrainingRegressor")]
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])

@@ -4,6 +4,8 @@ Oracle: the mode by Newton with 50 digits in the full coordinates, gradients by 
 quadrature.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -17,7 +19,7 @@ TOPIC = "gp_classification"
 INFORMATION = frozenset({"probability_mackay", "posterior_precision", "posterior_covariance", "differential_entropy"})
 
 
-def fit(case, **changes):
+def make(case, **changes):
     parameters = {
         "kernel": case.kernels(),
         "view_variances": case.view_variances,
@@ -25,6 +27,11 @@ def fit(case, **changes):
         "hyperparameters": "fixed",
     }
     return BayesianCoTrainingClassifier(**(parameters | changes)).fit(case.views, case.y)
+
+
+@cache
+def fit(case):
+    return make(case)
 
 
 def gradient(case, name):
@@ -76,7 +83,7 @@ def test_marginal_likelihood_function_agrees(case):
 
 @pytest.mark.parametrize("case", case_params(TOPIC))
 def test_low_rank_form_gives_the_same(case):
-    model = fit(case, approximation="low_rank")
+    model = make(case, approximation="low_rank")
     case.check("mode", model.latent_mean_)
     case.check("posterior_variance", model.latent_variance_)
     case.check("laplace_log_marginal_likelihood", model.log_marginal_likelihood_value_)

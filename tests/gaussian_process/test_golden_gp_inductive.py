@@ -3,6 +3,8 @@
 Oracle: the new sample appended to the data and the joint Gaussian conditioned again, with 50 digits.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -35,10 +37,12 @@ def make(case):
     return BayesianCoTrainingRegressor(**parameters, noise_variance=case.inputs["noise_variance"])
 
 
+@cache
 def fit(case):
     return make(case).fit(case.views, case.y)
 
 
+@cache
 def refit_with_new(case):
     """All new samples appended, unlabeled: what they answer jointly."""
     return make(case).fit(case.views_with_new, np.append(case.y, np.full(len(case.new_samples), np.nan)))

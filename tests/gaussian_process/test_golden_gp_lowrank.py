@@ -3,6 +3,8 @@
 Oracle: the Bayesian linear model of the stacked view weights, with 50 digits.
 """
 
+from functools import cache
+
 import pytest
 
 from coview.gaussian_process import (
@@ -19,6 +21,7 @@ TOPIC = "gp_lowrank"
 INFORMATION = frozenset({"P_w", "H_tilde", "W", "D", "BBt", "P_post", "w_mean"})
 
 
+@cache
 def fit(case, approximation):
     parameters = {
         "kernel": case.kernels(),

@@ -3,6 +3,8 @@
 Oracle: every setting by the brute-force construction with 50 digits, then the formulas of the averages.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -19,6 +21,7 @@ def is_regression(case):
     return "classes" not in case.inputs
 
 
+@cache
 def fit(case, weighting):
     parameters = {
         "kernel": case.kernels(),

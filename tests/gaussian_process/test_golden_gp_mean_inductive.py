@@ -4,6 +4,8 @@ Oracle: the prior of (f_1, ..., f_m) over training and new rows, conditioned wit
 agreement, then on the labels.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -30,7 +32,7 @@ INFORMATION = frozenset(
 )
 
 
-def fit(case, temperature=1, **changes):
+def make(case, temperature=1, **changes):
     parameters = {
         "kernel": case.kernels(),
         "view_variances": case.view_variances,
@@ -44,6 +46,11 @@ def fit(case, temperature=1, **changes):
     else:
         model = BayesianCoTrainingClassifier(**parameters, temperature=float(temperature))
     return model.fit(case.views, case.y)
+
+
+@cache
+def fit(case, temperature=1):
+    return make(case, temperature)
 
 
 def predict_latent(model, X):
@@ -110,7 +117,7 @@ def test_training_rows_as_new_rows_give_their_training_values(case):
 @pytest.mark.parametrize("case", case_params(TOPIC))
 def test_low_rank_form_gives_the_same_means(case):
     """Variances are smaller there: what lies outside the span of the training rows is cut."""
-    model = fit(case, approximation="low_rank")
+    model = make(case, approximation="low_rank")
     mean, variance = predict_latent(model, case.new_views)
     case.check("new_latent_mean", mean)
     assert (variance <= np.array(case.expected["new_latent_variance"]) + 1e-9).all()

@@ -4,6 +4,8 @@ Oracle: centring, scaling and eigenvectors of each Gram matrix with 50 digits, t
 the mean consensus on the cut kernels.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -71,7 +73,7 @@ def leading_spectrum(case):
     return [features.eigenvalues_ for features in fitted_features(case)]
 
 
-def fit_regression(case, setting=None, **changes):
+def make_regression(case, setting=None, **changes):
     setting = as_setting(case.inputs["setting"]) if setting is None else setting
     parameters = {
         "kernel": case.kernels(),
@@ -84,6 +86,12 @@ def fit_regression(case, setting=None, **changes):
     return BayesianCoTrainingRegressor(**(parameters | changes)).fit(case.views, case.y)
 
 
+@cache
+def fit_regression(case):
+    return make_regression(case)
+
+
+@cache
 def fit_classification(case):
     return BayesianCoTrainingClassifier(
         kernel=case.kernels(),
@@ -153,7 +161,7 @@ def test_joint_features_of_training_rows_as_new_rows(case):
 @pytest.mark.parametrize("case", case_params(TOPIC))
 def test_noise_variance_may_stand_in_the_setting(case):
     setting = as_setting(case.inputs["setting"]) | {"noise_variance": case.inputs["noise_variance"]}
-    model = fit_regression(case, setting, noise_variance=None)
+    model = make_regression(case, setting, noise_variance=None)
     case.check("regression/latent_mean", model.latent_mean_)
     case.check("regression/log_marginal_likelihood", model.log_marginal_likelihood_value_)
 

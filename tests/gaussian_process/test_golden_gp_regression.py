@@ -3,6 +3,8 @@
 Oracle: the joint Gaussian over (f_c, f_1, ..., f_m, y) conditioned with 50 digits; gradients by finite differences.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ TOPIC = "gp_regression"
 INFORMATION = frozenset({"posterior_covariance"})  # its diagonal is tested; no public attribute holds the matrix
 
 
-def fit(case, **changes):
+def make(case, **changes):
     parameters = {
         "kernel": case.kernels(),
         "view_variances": case.view_variances,
@@ -24,6 +26,11 @@ def fit(case, **changes):
         "approximation": "exact",
     }
     return BayesianCoTrainingRegressor(**(parameters | changes)).fit(case.views, case.y)
+
+
+@cache
+def fit(case):
+    return make(case)
 
 
 def gradient(case, name):
@@ -59,7 +66,7 @@ def test_marginal_likelihood_at_other_places(case):
     theta = case.theta[1]
     case.check("log_marginal_likelihood", model.log_marginal_likelihood(theta))
     case.check("log_marginal_likelihood", model.log_marginal_likelihood(theta, eval_gradient=True)[0])
-    moved = fit(case, noise_variance=2 * case.inputs["noise_variance"])
+    moved = make(case, noise_variance=2 * case.inputs["noise_variance"])
     np.testing.assert_allclose(moved.log_marginal_likelihood(theta), model.log_marginal_likelihood_value_, rtol=1e-10)
     assert abs(moved.log_marginal_likelihood() - model.log_marginal_likelihood_value_) > 1e-3
 
@@ -67,7 +74,7 @@ def test_marginal_likelihood_at_other_places(case):
 @pytest.mark.parametrize("case", case_params(TOPIC))
 def test_automatic_and_low_rank_forms_give_the_same(case):
     for approximation in ("auto", "low_rank"):
-        model = fit(case, approximation=approximation)
+        model = make(case, approximation=approximation)
         case.check("posterior_mean", model.latent_mean_)
         case.check("posterior_variance", model.latent_variance_)
         case.check("log_marginal_likelihood", model.log_marginal_likelihood_value_)
@@ -77,6 +84,6 @@ def test_automatic_and_low_rank_forms_give_the_same(case):
 def test_the_kernels_given_are_not_changed(case):
     kernels = case.kernels()
     before = [kernel.theta.copy() for kernel in kernels]
-    fit(case, kernel=kernels)
+    make(case, kernel=kernels)
     for kernel, theta in zip(kernels, before, strict=True):
         np.testing.assert_array_equal(kernel.theta, theta)

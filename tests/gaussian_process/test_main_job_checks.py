@@ -97,8 +97,8 @@ def test_large_variances_give_the_additive_model(seed):
     for gram, rows in zip(grams, presence.T, strict=True):
         total[np.ix_(rows, rows)] += gram
     additive = total / np.outer(held, held)
-    np.testing.assert_allclose(mean_consensus_kernel(grams, np.full(3, 1e12), presence), additive, rtol=1e-8)
-    np.testing.assert_allclose(mean_consensus_kernel(grams, np.full(3, np.inf), presence), additive, rtol=1e-12)
+    np.testing.assert_allclose(mean_consensus_kernel(grams, np.full(3, 1e12), presence), additive, atol=1e-10)
+    np.testing.assert_allclose(mean_consensus_kernel(grams, np.full(3, np.inf), presence), additive, atol=1e-13)
     assert np.abs(mean_consensus_kernel(grams, variances, presence) - additive).max() > 1e-2
 
 
@@ -217,7 +217,7 @@ def test_explanations_add_up_to_the_latent_values(tumors, fitted):
     model = BayesianCoTrainingRegressor(
         kernel="linear", settings=[setting | {"noise_variance": 0.3} for setting in SETTINGS]
     ).fit(views, np.where(labeled, two, np.nan))
-    rows = views[:12]
+    rows = views[::15]
     table = model.explain(rows)
     parts = table.select_dtypes("number")[[*views, "bias"]]
     np.testing.assert_allclose(parts.sum(axis=1), model.predict(rows), rtol=1e-8, atol=1e-10)
