@@ -177,7 +177,7 @@ class TestAlign:
     def test_samples_that_y_leaves_out_are_unlabeled_and_others_keep_their_type(self):
         aligned = self.v.align(pd.Series([7], index=[1]))
         assert [type(value) for value in aligned] == [float, int, float]
-        assert aligned[1] == 7
+        assert aligned.iloc[1] == 7
 
     def test_y_may_know_more_samples_than_x(self):
         assert_array_equal(self.v.align(pd.Series(range(5))), [3, 1, 2])

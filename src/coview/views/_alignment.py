@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -101,10 +100,10 @@ def _listed(groups: Sequence[Sequence[str]], limit: int = 5) -> str:
     return shown if len(groups) <= limit else f"{shown} and {len(groups) - limit} more groups"
 
 
-def align_target(y: pd.Series, ids: pd.Index) -> NDArray[Any]:
-    """Values of ``y`` in the order of ``ids``, matched by id.
+def align_target(y: pd.Series, ids: pd.Index) -> pd.Series:
+    """The entries of ``y`` in the order of ``ids``, matched by id.
 
-    Samples that ``y`` does not list get NaN (an unlabeled sample); values keep their type otherwise.
+    Samples that ``y`` does not list get NaN (an unlabeled sample); the others keep their type.
 
     Parameters
     ----------
@@ -113,7 +112,7 @@ def align_target(y: pd.Series, ids: pd.Index) -> NDArray[Any]:
 
     Returns
     -------
-    aligned : ndarray of shape (n_samples,)
+    aligned : Series of length n_samples
 
     Raises
     ------
@@ -133,17 +132,16 @@ def align_target(y: pd.Series, ids: pd.Index) -> NDArray[Any]:
     """
     wanted, given = comparable_ids(ids, y.index)
     if given.equals(wanted):
-        return _values(y)
+        return y
     refuse_duplicates(given, "y")
     positions = given.get_indexer(wanted)
     absent = positions < 0
     _check_target_overlap(wanted, given, absent)
-    values = _values(y)
+    aligned = y.iloc[np.where(absent, 0, positions)].set_axis(ids)
     if not absent.any():
-        return values[positions]
-    aligned = np.full(len(wanted), np.nan, dtype=object)
-    aligned[~absent] = values[positions[~absent]]
-    return aligned if values.dtype.kind != "f" else aligned.astype(values.dtype)
+        return aligned
+    # Integers and truth values have no NaN of their own, so they are held as objects.
+    return (aligned if aligned.dtype.kind == "f" else aligned.astype(object)).mask(absent, np.nan)
 
 
 def _check_target_overlap(wanted: pd.Index, given: pd.Index, absent: NDArray[np.bool_]) -> None:
@@ -160,12 +158,3 @@ def _check_target_overlap(wanted: pd.Index, given: pd.Index, absent: NDArray[np.
             UserWarning,
             stacklevel=2,
         )
-
-
-def _values(y: pd.Series) -> NDArray[Any]:
-    """Values with the missing entries of extension types as NaN in an object array."""
-    if isinstance(y.dtype, np.dtype):
-        return y.to_numpy()
-    if y.isna().any() or not pd.api.types.is_numeric_dtype(y.dtype):
-        return y.to_numpy(dtype=object, na_value=np.nan)
-    return y.to_numpy()

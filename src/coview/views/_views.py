@@ -218,8 +218,8 @@ class Views:
         }
         return self._rebuild(blocks, self._presence)
 
-    def align(self, y: pd.Series) -> NDArray[Any]:
-        """Values of a Series in the order of the samples: matched by id where both have ids, else as they stand."""
+    def align(self, y: pd.Series) -> pd.Series:
+        """A Series in the order of the samples: matched by id where both have ids, else as it stands."""
         return align_target(y, self._ids if self._has_ids else y.index)
 
     def to_tables(self) -> AlignedTables:
