@@ -1,0 +1,82 @@
+"""Leading eigenpairs: dense and Lanczos routes, rank cut, signs, degenerate input."""
+
+import numpy as np
+import pytest
+
+from coview.linalg import leading_eigenpairs, leading_eigenpairs_of_operator
+
+
+def semi_definite(n, rank, seed=0):
+    A = np.random.default_rng(seed).normal(size=(n, rank)) * 0.9 ** np.arange(rank)
+    return A @ A.T
+
+
+@pytest.mark.parametrize("n_components", [None, 1, 3, 8])
+def test_leading_pairs_agree_with_numpy(n_components):
+    matrix = semi_definite(8, 8)
+    values, vectors = leading_eigenpairs(matrix, n_components)
+    k = 8 if n_components is None else n_components
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(matrix)[::-1][:k], rtol=1e-10)
+    np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-10)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(k), atol=1e-12)
+
+
+def test_lanczos_agrees_with_the_dense_solver():
+    matrix = semi_definite(450, 60)
+    values, vectors = leading_eigenpairs(matrix, 20)  # beyond order 400, less than a tenth of the spectrum
+    dense_values, dense_vectors = np.linalg.eigh(matrix)
+    np.testing.assert_allclose(values, dense_values[::-1][:20], rtol=1e-10)
+    np.testing.assert_allclose(np.abs(np.sum(vectors * dense_vectors[:, ::-1][:, :20], axis=0)), 1.0, rtol=1e-8)
+    by_product = leading_eigenpairs_of_operator(lambda v: matrix @ v, 450, 20)
+    np.testing.assert_allclose(by_product[0], values, rtol=1e-12)
+    np.testing.assert_allclose(by_product[1], vectors, atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [30, 500])
+def test_directions_of_rounding_noise_are_dropped(n):
+    values, vectors = leading_eigenpairs(semi_definite(n, 3), 20)
+    assert values.shape == (3,)
+    assert vectors.shape == (n, 3)
+
+
+@pytest.mark.parametrize("n", [30, 500])
+def test_the_cut_is_relative_to_the_largest(n):
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(n, 4)))[0]
+    matrix = (Q * [1e20, 1e10, 1e5, 1.0]) @ Q.T
+    values, _ = leading_eigenpairs(matrix, 4, rtol=1e-12)
+    np.testing.assert_allclose(values, [1e20, 1e10], rtol=1e-4)
+    assert leading_eigenpairs(matrix, 4, rtol=1e-8)[0].shape == (1,)
+
+
+@pytest.mark.parametrize("n", [40, 450])
+def test_the_largest_entry_of_each_vector_is_positive(n):
+    _, vectors = leading_eigenpairs(semi_definite(n, 30, seed=3), 12)
+    top = np.abs(vectors).argmax(axis=0)
+    assert (vectors[top, np.arange(12)] > 0).all()
+
+
+@pytest.mark.parametrize("n", [5, 500])
+def test_a_zero_matrix_has_no_pairs(n):
+    values, vectors = leading_eigenpairs(np.zeros((n, n)), 3)
+    assert values.shape == (0,)
+    assert vectors.shape == (n, 0)
+
+
+def test_a_negative_matrix_has_no_pairs():
+    assert leading_eigenpairs(-np.eye(4), 2)[0].shape == (0,)
+
+
+def test_no_components_and_no_rows():
+    assert leading_eigenpairs(np.eye(3), 0)[1].shape == (3, 0)
+    assert leading_eigenpairs(np.zeros((0, 0)))[1].shape == (0, 0)
+
+
+def test_more_components_than_rows_give_all():
+    assert leading_eigenpairs(np.diag([3.0, 2.0, 1.0]), 10)[0].tolist() == [3.0, 2.0, 1.0]
+
+
+def test_the_same_matrix_gives_the_same_vectors_again():
+    matrix = semi_definite(500, 5)
+    first, second = leading_eigenpairs(matrix, 20), leading_eigenpairs(matrix, 20)
+    np.testing.assert_allclose(first[0], second[0], rtol=1e-12)
+    np.testing.assert_allclose(first[1], second[1], atol=1e-10)
