@@ -299,6 +299,7 @@ class TestViewsIn:
         frame = pd.DataFrame(rows, columns=["x0", "x1", "x2"])
         expected = TableEncoder().fit_transform(frame)
         assert TableEncoder().fit_transform(rows) == expected
+        assert TableEncoder().fit([[1.5, "a"], [2.5, "b"]]).report_["kind"].tolist() == ["number", "category"]
         assert TableEncoder().fit_transform(np.array(rows, dtype=object)) == expected
 
     def test_new_data(self, tables):
@@ -465,7 +466,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def test_100_000_columns():
-    values = np.random.default_rng(0).normal(size=(100, 100_000))
+    values = np.random.default_rng(0).normal(size=(40, 100_000))
     values[0, :50] = NAN
     encoder = TableEncoder().fit(values)
     views = encoder.transform(values)

@@ -39,7 +39,7 @@ def test_many_bad_columns_are_counted():
 def test_text_arrays_are_refused():
     with pytest.raises(ViewError, match="not numbers"):
         Views([np.array([["a", "b"]])])
-    with pytest.raises(ViewError, match=r"'1' \(text\)"):
+    with pytest.raises(ViewError, match=r"not numbers: '1' \(text\)"):
         Views([[1.0, "a"], [2.0, "b"]])
     with pytest.raises(ViewError, match="Complex data not supported"):
         Views([np.array([[1j]])])
