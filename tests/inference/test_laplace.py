@@ -42,7 +42,9 @@ def test_evidence_of_two_labels_is_near_its_integral_and_equals_its_definition()
     fit = laplace_fit(K, y)
     grid = np.linspace(-12, 12, 481)
     F = np.stack(np.meshgrid(grid, grid, indexing="ij"), axis=-1)
-    log_prior = -0.5 * np.einsum("abi,ij,abj->ab", F, np.linalg.inv(K[0]), F) - 0.5 * np.linalg.slogdet(2 * np.pi * K[0])[1]
+    log_prior = (
+        -0.5 * np.einsum("abi,ij,abj->ab", F, np.linalg.inv(K[0]), F) - 0.5 * np.linalg.slogdet(2 * np.pi * K[0])[1]
+    )
     exact = np.log(np.exp(log_prior + log_expit(y[0] * F).sum(axis=2)).sum() * (grid[1] - grid[0]) ** 2)
     assert fit.log_marginal_likelihoods[0] == pytest.approx(exact, abs=0.03)
     f = fit.modes[0]
@@ -78,9 +80,7 @@ def test_a_stack_equals_its_members_one_by_one(n):
     for k in range(4):
         single = laplace_fit(K[k : k + 1], y[k : k + 1])
         np.testing.assert_allclose(stacked.modes[k], single.modes[0], rtol=1e-8, atol=1e-9)
-        np.testing.assert_allclose(
-            stacked.log_marginal_likelihoods[k], single.log_marginal_likelihoods[0], rtol=1e-9
-        )
+        np.testing.assert_allclose(stacked.log_marginal_likelihoods[k], single.log_marginal_likelihoods[0], rtol=1e-9)
         for all_of, one in zip(stacked.leave_one_out(), single.leave_one_out(), strict=True):
             np.testing.assert_allclose(all_of[k], one[0], rtol=1e-7, atol=1e-9)
 
@@ -176,7 +176,7 @@ def test_no_labels_give_empty_fits_of_evidence_zero():
 
 
 def test_an_indefinite_covariance_fails_with_advice():
-    with pytest.raises(RuntimeError, match="100 Newton steps for 1 of 1 .* positive semi-definite"):
+    with pytest.raises(RuntimeError, match=r"100 Newton steps for 1 of 1 .* positive semi-definite"):
         laplace_fit(np.array([[[-5.0]]]), np.array([[1.0]]))
 
 

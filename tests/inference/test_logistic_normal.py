@@ -1,5 +1,7 @@
 """Mean of a logistic sigmoid under a Gaussian, against adaptive quadrature."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -21,7 +23,7 @@ def by_quadrature(mean, variance):
     step, width = -mean / sd, 40.0 / sd
     edges = {-39.0, 39.0, 0.0} | {edge for edge in (step - width, step, step + width) if -39 < edge < 39}
     edges = sorted(edges | set(np.linspace(-9, 9, 7)))
-    pieces = zip(edges[:-1], edges[1:], strict=True)
+    pieces = itertools.pairwise(edges)
     return sum(quad(integrand, a, b, epsabs=1e-15, epsrel=1e-13, limit=200)[0] for a, b in pieces)
 
 

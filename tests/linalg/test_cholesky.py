@@ -112,13 +112,15 @@ def test_stacked_systems_agree_with_single_ones(n):
     stack = np.array([positive_definite(n, seed) for seed in range(3)]).reshape(3, n, n)
     rhs = np.random.default_rng(0).normal(size=(3, n, 2))
     expected = [np.linalg.solve(A, b) for A, b in zip(stack, rhs, strict=True)]
-    np.testing.assert_allclose(solve_positive_definite(stack, rhs), np.reshape(expected, rhs.shape), rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(
+        solve_positive_definite(stack, rhs), np.reshape(expected, rhs.shape), rtol=1e-8, atol=1e-9
+    )
 
 
 def test_a_large_indefinite_system_is_named():
     stack = np.stack([np.eye(50), np.eye(50)])
     stack[1, 7, 7] = -1.0
-    with pytest.raises(NotPositiveDefiniteError, match="System 1 .* row 7"):
+    with pytest.raises(NotPositiveDefiniteError, match=r"System 1 .* row 7"):
         solve_positive_definite(stack, np.ones((2, 50, 1)))
 
 
