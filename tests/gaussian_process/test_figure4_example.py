@@ -1,5 +1,6 @@
-"""The example of figure 4 runs as a script and shows what its text says."""
+"""The example of figure 4 runs as a script and shows what its text says; so does the experiment, on a few seeds."""
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -8,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "gaussian_process" / "plot_figure4_toys.py"
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "gaussian_process" / "plot_figure4_toys.py"
+EXPERIMENT = ROOT / "experiments" / "bayesian_co_training" / "toys.py"
 
 
 @pytest.mark.slow
@@ -30,3 +33,19 @@ def test_example_writes_its_picture_and_the_claims_hold(tmp_path):
     assert accuracy["e"] < accuracy["f"] - 0.1
     assert accuracy["h"] > 0.85  # only both features together solve the third
     assert accuracy["i"] < 0.65
+
+
+@pytest.mark.slow
+def test_experiment_separates_the_methods_on_three_seeds():
+    spec = importlib.util.spec_from_file_location("toys", EXPERIMENT)
+    toys = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(toys)
+
+    def accuracy(method, *problem):
+        return toys.evaluate(method, *problem, seeds=3)["accuracy"]
+
+    assert accuracy("fixed 0.1", "a", 2, 200) > 0.97
+    assert accuracy("fixed 0.1", "d", 10, 200) < 0.9  # equal variances do not help where one view is noise
+    assert accuracy("evidence-weighted average", "d", 10, 100) > 0.92
+    assert accuracy("GP concatenated", "g", 5, 200) > 0.88
+    assert abs(accuracy("maximized evidence", "g", 5, 200) - 0.5) < 0.1
