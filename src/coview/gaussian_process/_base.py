@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -23,7 +23,8 @@ from coview.gaussian_process._planning import (
     fixed_setting,
     mean_grid,
 )
-from coview.gaussian_process._prior_bank import NewSamples, PriorBank
+from coview.gaussian_process._prior_bank import NewSamples, PriorBank, kernel_key
+from coview.gaussian_process._refit import parameters_without
 from coview.gaussian_process._setting import Setting, settings_from
 from coview.gaussian_process._tables import explanation_table, trust_table
 from coview.inference import rows_without_view
@@ -32,6 +33,7 @@ from coview.views import Views, some
 __all__ = ["BayesianCoTraining", "PreparedViews"]
 
 _BLOCK_ROWS = 1024
+_SEEN_IN_FIT = ("n_features_in_", "feature_names_in_", "view_names_", "view_n_features_", "_view_feature_names")
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,14 @@ class PreparedViews:
     kept : ndarray of shape (n_kept,)
         Positions of the samples that have a view.
     bank : PriorBank
+    seen_in_fit : dict
+        What an estimator remembers of the input: names and widths of views and features.
     """
 
     views: Views
     kept: NDArray[np.intp]
     bank: PriorBank
+    seen_in_fit: dict[str, Any] = field(repr=False)
 
     def __len__(self) -> int:
         return self.views.n_samples
@@ -66,6 +71,8 @@ class BayesianCoTraining(MultiViewEstimator):
         "approximation": [StrOptions({"auto", "exact", "low_rank"})],
         "select_views": [StrOptions({"auto"}), "boolean"],
         "bias_variance": [None, Interval(Real, 0, None, closed="left")],
+        "amplitude": [None, "array-like", Interval(Real, 0, None, closed="neither")],
+        "n_components": [None, "array-like", Interval(Integral, 1, None, closed="left")],
         "n_restarts": [Interval(Integral, 0, None, closed="left")],
         "no_view": [StrOptions({"raise", "prior"})],
     }
@@ -113,9 +120,9 @@ class BayesianCoTraining(MultiViewEstimator):
         names = views.names
         kernel = dict(self.kernel) if isinstance(self.kernel, dict) else self.kernel
         blocks = [views[name] for name in names]
-        return PreparedViews(
-            views, kept, PriorBank(names, blocks, views.presence[kept], kernel, self.latent, self._seed())
-        )
+        bank = PriorBank(names, blocks, views.presence[kept], kernel, self.latent, self._seed(), kept, views.n_samples)
+        seen = {name: getattr(self, name) for name in _SEEN_IN_FIT if hasattr(self, name)}
+        return PreparedViews(views, kept, bank, seen)
 
     def _seed(self) -> int:
         """An integer from ``random_state``; None stands for 0, so that the same data give the same answer."""
@@ -131,12 +138,14 @@ class BayesianCoTraining(MultiViewEstimator):
         self._switched_off = []
         if not isinstance(X, PreparedViews):
             return self.prepare(X)
-        if X.bank.latent != self.latent or repr(X.bank.kernel) != repr(self.kernel):
+        if X.bank.latent != self.latent or kernel_key(X.bank.kernel) != kernel_key(self.kernel):
             raise ValueError(
                 f"The views were prepared for kernel={X.bank.kernel!r}, latent={X.bank.latent!r}, but this estimator has "
                 f"kernel={self.kernel!r}, latent={self.latent!r}. Prepare them again."
             )
-        self._validate_views(X.views, reset=True)
+        for name in _SEEN_IN_FIT:
+            self.__dict__.pop(name, None)
+        self.__dict__ |= X.seen_in_fit
         return X
 
     def _plan(self, prepared: PreparedViews, noise_variance: float | None) -> list[Setting]:
@@ -315,6 +324,7 @@ class BayesianCoTraining(MultiViewEstimator):
         for rows, presence in blocks:
             new = self._new_samples(views, rows, presence)
             bias[rows], fused[rows], parts[:, rows] = self._average.contributions(new)
+        bias, parts, fused = self._outward_parts(bias, parts, fused)
         return explanation_table(views.index, self._latent_labels(), self._prepared.bank.names, bias, parts, fused)
 
     def view_benefit(self, view: str) -> pd.Series:
@@ -339,25 +349,13 @@ class BayesianCoTraining(MultiViewEstimator):
         if view not in names or len(names) < 2:
             raise ViewError(f"view must be one of {names}, and another view must remain; got {view!r}.")
         views = self._prepared.views.select([name for name in names if name != view])
-        without = clone(self).set_params(view_columns=None, no_view="prior", **self._without(view))
+        without = clone(self).set_params(view_columns=None, no_view="prior", **parameters_without(self, names, view))
         without.fit(views, self._fitted_y)
         difference = self._loo_log_scores - without._loo_log_scores
         difference = difference[np.isfinite(difference)]
         spread = difference.std(ddof=1) / np.sqrt(difference.size) if difference.size > 1 else np.nan
         benefit = float(difference.mean()) if difference.size else np.nan
         return pd.Series({"benefit": benefit, "se": float(spread), "n_labeled": difference.size}, name=view)
-
-    def _without(self, view: str) -> dict[str, Any]:
-        """Parameters that are given per view, for a fit without one of them."""
-        position = self._prepared.bank.names.index(view)
-        changed: dict[str, Any] = {}
-        for parameter in ("kernel", "view_variances"):
-            value = getattr(self, parameter)
-            if isinstance(value, dict):
-                changed[parameter] = {name: item for name, item in value.items() if name != view}
-            elif isinstance(value, list | tuple | np.ndarray):
-                changed[parameter] = [item for j, item in enumerate(value) if j != position]
-        return changed
 
     def consensus_posterior(self) -> Any:
         """Posterior of the latent function under the setting of the largest evidence.
@@ -380,6 +378,12 @@ class BayesianCoTraining(MultiViewEstimator):
 
     def _outward_variance(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return values[:, 0] if values.shape[1] == 1 else values
+
+    def _outward_parts(
+        self, bias: NDArray[np.float64], parts: NDArray[np.float64], fused: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Parts of the latent mean in the units of predictions."""
+        return bias, parts, fused
 
     def _latent_labels(self) -> Any:
         """Classes of the latent functions where there are several."""

@@ -229,7 +229,7 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
     def _targets(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Labels -1 and +1 of each latent function: one for two classes, one against rest for more (K, n_labeled)."""
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        return np.array([np.where(labels == c, 1.0, -1.0) for c in positives])
+        return np.array([np.where(labels == c, 1.0, -1.0) for c in positives]).reshape(len(positives), labels.size)
 
     def _bias(self) -> float:
         if self.bias_variance is not None:

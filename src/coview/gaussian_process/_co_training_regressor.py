@@ -234,6 +234,11 @@ random_state, n_jobs, verbose
     def _outward_mean(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return values[:, 0] * self._unit + self._center
 
+    def _outward_parts(
+        self, bias: NDArray[np.float64], parts: NDArray[np.float64], fused: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        return bias * self._unit + self._center, parts * self._unit, fused * self._unit
+
     def _outward_variance(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return values[:, 0] * self._unit**2
 

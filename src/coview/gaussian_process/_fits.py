@@ -80,10 +80,10 @@ class SettingFits:
 
 def _scale(bank: PriorBank, setting: Setting) -> float:
     """``s^2 = A / mean diagonal`` over all training samples; 1 without an amplitude or where the covariance is zero."""
-    mean_diagonal = bank.prior(setting).mean_diagonal
-    if setting.amplitude is None or mean_diagonal <= 0.0:
+    if setting.amplitude is None:
         return 1.0
-    return float(setting.amplitude / mean_diagonal)
+    mean_diagonal = bank.prior(setting).mean_diagonal
+    return float(setting.amplitude / mean_diagonal) if mean_diagonal > 0.0 else 1.0
 
 
 def fit_logistic(
@@ -167,10 +167,13 @@ class PosteriorAverage:
         self._posteriors: dict[int, LatentPosterior] = {}
 
     def posterior(self, position: int) -> LatentPosterior:
-        """Posterior of one setting, kept for later calls."""
-        if position not in self._posteriors:
-            self._posteriors[position] = self.fits.posterior(position)
-        return self._posteriors[position]
+        """Posterior of one setting, kept for later calls unless many exact kernels would fill the memory."""
+        if position in self._posteriors:
+            return self._posteriors[position]
+        posterior = self.fits.posterior(position)
+        if self.fits.settings[position].n_components is not None or self.kept.size == 1:
+            self._posteriors[position] = posterior
+        return posterior
 
     @property
     def best(self) -> int:

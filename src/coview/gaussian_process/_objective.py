@@ -125,13 +125,16 @@ class EvidenceObjective:
         self, point: Parameters, by_view: list[NDArray[np.float64]], Q: NDArray[np.float64], diagonal: float
     ) -> NDArray[np.float64]:
         """With respect to log view variances; the mean of the views also loses the white part ``diag(1 / W)``."""
-        variances = point.view_variances
+        finite = np.isfinite(point.view_variances)
+        variances = np.where(finite, point.view_variances, 0.0)
         gradient = np.asarray(variances * np.array([np.trace(M) for M in by_view]))
         if self.latent == "mean":
-            w = 1.0 / variances
+            w = 1.0 / point.view_variances
+            total = self.presence @ w
             on_diagonal = np.full(len(self.presence), diagonal)
             on_diagonal[self.rows] += np.diagonal(Q)
-            gradient = gradient - w * ((on_diagonal / np.square(self.presence @ w)) @ self.presence)
+            white = np.divide(on_diagonal, np.square(total), out=np.zeros_like(total), where=total > 0.0)
+            gradient = gradient - w * (white @ self.presence)
         return gradient
 
     def _prior(

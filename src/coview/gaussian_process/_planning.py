@@ -65,6 +65,13 @@ def fixed_setting(
 ) -> Setting:
     """The given kernels and view variances and nothing else."""
     n = len(bank.presence)
+    if n_components is not None and (approximation == "exact" or np.ndim(n_components)):
+        raise ValueError(
+            f"n_components={n_components!r} needs approximation='low_rank' and one number where parameters are not averaged over "
+            "the default grid; exact kernels have no rank."
+        )
+    if amplitude is not None and np.ndim(amplitude):
+        raise ValueError(f"amplitude must be one number where it is not averaged; got {amplitude!r}.")
     low_rank = approximation == "low_rank" or (
         approximation == "auto" and (n > _EXACT_LIMIT or n_components is not None)
     )
@@ -83,14 +90,14 @@ def mean_grid(bank: PriorBank, *, select_views: bool, n_components: int | Sequen
     """The default grid of the mean-consensus model over the bank's views, without amplitudes."""
     names: Sequence[Any] = [None]
     if bank.automatic:
-        names = AUTO_KERNELS if any(not _sparse(block) for block in bank.blocks) else ("linear",)
+        names = AUTO_KERNELS if any(not _sparse(block) for block in bank.blocks if block.shape[0]) else ("linear",)
     kernels = [bank.kernels(name) for name in names]
     precomputed = any(isinstance(kernel, PrecomputedKernel) for per_view in kernels for kernel in per_view)
     ranks = {} if n_components is None else {"ranks": tuple(np.atleast_1d(n_components).tolist())}
     return default_settings(
         names,
-        n_views=len(bank.names),
-        complete=bool(bank.presence.all()),
+        seen=bank.seen,
+        complete=bool(bank.presence[:, bank.seen].all()),
         early_fusion=bank.automatic and bank.dense,
         completable=not precomputed,
         uncentered_joint=[name for name in names if not (name == "linear" and bank.dense)],

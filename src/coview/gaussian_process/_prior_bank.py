@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process.kernels import RBF, Kernel
 from sklearn.utils import check_random_state
 
 from coview.gaussian_process._setting import Setting
@@ -34,14 +34,20 @@ from coview.kernels import (
     diagonal,
     gram,
     kernel_per_view,
+    linear_amplitude,
     median_distance,
     resolve_kernel,
     stack_views,
+    take_samples,
 )
 
-__all__ = ["NewSamples", "PriorBank"]
+__all__ = ["NewSamples", "PriorBank", "kernel_key"]
 
 _WIDTH_FACTOR = 1.5
+# Samples that the spectrum of a nonlinear kernel is taken over; others are projected onto it.
+_LANDMARKS = 2000
+# Numbers that priors of exact kernels may hold together before the oldest are forgotten.
+_DENSE_NUMBERS = 60_000_000
 
 
 class PriorBank:
@@ -58,6 +64,9 @@ class PriorBank:
     latent : {"mean", "consensus"}
     random_state : int
         Seeds the rows that medians are taken over.
+    positions : ndarray of shape (n_samples,), default=None
+        Where the samples stand among ``n_columns`` samples given, which are the columns of precomputed kernels.
+    n_columns : int, default=None
     """
 
     def __init__(
@@ -68,7 +77,11 @@ class PriorBank:
         kernel: Any,
         latent: str,
         random_state: int,
+        positions: NDArray[np.intp] | None = None,
+        n_columns: int | None = None,
     ) -> None:
+        self.positions = np.arange(len(presence)) if positions is None else positions
+        self.n_columns = len(presence) if n_columns is None else n_columns
         self.names = list(names)
         self.presence = presence
         self.kernel = kernel
@@ -93,7 +106,7 @@ class PriorBank:
 
     def kernels(self, spec: Any) -> list[KernelLike]:
         """Kernel object of each view for the ``kernels`` of a setting."""
-        return cast("list[KernelLike]", self._once(("kernels", _key(spec)), lambda: self._resolve(spec)))
+        return cast("list[KernelLike]", self._once(("kernels", kernel_key(spec)), lambda: self._resolve(spec)))
 
     def _resolve(self, spec: Any) -> list[KernelLike]:
         state = check_random_state(self.random_state)
@@ -105,7 +118,8 @@ class PriorBank:
         resolved: list[KernelLike] = []
         for j, (kind, block) in enumerate(zip(kinds, self.blocks, strict=True)):
             if isinstance(kind, str) and kind == "precomputed":
-                resolved.append(PrecomputedKernel(block, np.flatnonzero(self.presence[:, j]), self.names[j]))
+                columns = self.positions[self.presence[:, j]]
+                resolved.append(PrecomputedKernel(block, columns, self.n_columns, self.names[j]))
             else:
                 factor = _WIDTH_FACTOR if self.automatic else 1.0
                 resolved.append(resolve_kernel(kind, block, state, width_factor=factor))
@@ -113,8 +127,13 @@ class PriorBank:
 
     @property
     def dense(self) -> bool:
-        """Whether no view is sparse."""
-        return not any(sp.issparse(block) for block in self.blocks)
+        """Whether no view that somebody has is sparse."""
+        return not any(sp.issparse(block) for block in self.blocks if block.shape[0])
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        """Views that some sample has (n_views,)."""
+        return np.asarray(self.presence.any(axis=0))
 
     def plan(self, settings: Sequence[Setting]) -> None:
         """Note the largest rank that each feature map will be asked for, so that smaller ranks are cuts of it."""
@@ -128,8 +147,23 @@ class PriorBank:
 
     def prior(self, setting: Setting) -> Prior:
         """Covariance of the latent function of a setting, before amplitude and bias."""
-        key = _prior_key(setting)
-        return cast("Prior", self._once(("prior", *key), lambda: self._make_prior(setting)))
+        key = ("prior", *_prior_key(setting))
+        if setting.n_components is None and key not in self._cache:
+            self._forget_dense()
+        return cast("Prior", self._once(key, lambda: self._make_prior(setting)))
+
+    def _forget_dense(self) -> None:
+        """Make room for one more prior of exact kernels: they hold n x n matrices."""
+        n, m = self.presence.shape
+        room = max(1, int(_DENSE_NUMBERS // max((m + 2) * n * n, 1)))
+        for kind in ("prior", "grams"):
+            dense = [
+                key
+                for key, value in self._cache.items()
+                if isinstance(key, tuple) and key[0] == kind and _is_dense(value)
+            ]
+            for key in dense[: len(dense) + 1 - room]:
+                del self._cache[key]
 
     def _make_prior(self, setting: Setting) -> Prior:
         if setting.family != "views":
@@ -157,7 +191,7 @@ class PriorBank:
 
     def grams(self, setting: Setting) -> list[NDArray[np.float64]]:
         """Exact Gram matrix of each view, scaled if the setting says so."""
-        key = ("grams", _key(setting.kernels), setting.scale)
+        key = ("grams", kernel_key(setting.kernels), setting.scale)
         return cast("list[NDArray[np.float64]]", self._once(key, lambda: self._make_grams(setting)))
 
     def _make_grams(self, setting: Setting) -> list[NDArray[np.float64]]:
@@ -182,8 +216,30 @@ class PriorBank:
         maps = []
         for kernel, block in zip(self.kernels(setting.kernels), self.blocks, strict=True):
             features = SpectralFeatures(kernel, rank, center=setting.center, scale=setting.scale)
-            maps.append((features, features.fit(block).transform(block)))
+            rows = block
+            if block.shape[0] > _LANDMARKS and linear_amplitude(kernel) is None and self._sliceable(kernel):
+                state = check_random_state(self.random_state)
+                rows = block[np.sort(state.choice(block.shape[0], _LANDMARKS, replace=False))]
+            maps.append((features, features.fit(rows).transform(block)))
         return maps
+
+    @staticmethod
+    def _sliceable(kernel: KernelLike) -> bool:
+        return not isinstance(kernel, PrecomputedKernel)
+
+    @property
+    def landmarks(self) -> NDArray[np.intp]:
+        """Samples that spectra of joint kernels and completed views rest on: all, or about 2,000 that keep rare views."""
+        return cast("NDArray[np.intp]", self._once("landmarks", self._choose_landmarks))
+
+    def _choose_landmarks(self) -> NDArray[np.intp]:
+        n, m = self.presence.shape
+        if n <= _LANDMARKS:
+            return np.arange(n)
+        state = check_random_state(self.random_state)
+        having = [np.flatnonzero(column) for column in self.presence.T]
+        chosen = [state.choice(rows, min(rows.size, _LANDMARKS // m), replace=False) for rows in having if rows.size]
+        return np.unique(np.concatenate(chosen))
 
     def joint_features(self, setting: Setting) -> tuple[Any, NDArray[np.float64]]:
         """Feature map and training features (n_samples, r) of all views together, at the largest rank planned."""
@@ -197,15 +253,19 @@ class PriorBank:
             blocks, presence = self.completed
         rank = self._max_rank.get(_feature_key(setting), setting.n_components)
         features = JointSpectralFeatures(None, rank, setting.center, setting.scale, view_factors=setting.view_factors)
-        features.fit_blocks(blocks, presence, self.kernels(setting.kernels))
-        return features, features.transform_by_view(blocks, presence).sum(axis=0)
+        kernels = self.kernels(setting.kernels)
+        sample = self.landmarks
+        if all(linear_amplitude(kernel) is not None or not self._sliceable(kernel) for kernel in kernels):
+            sample = np.arange(len(presence))
+        features.fit_blocks(take_samples(blocks, presence, sample), presence[sample], kernels)
+        return features, features.transform_blocks(blocks, presence)
 
     def _fuse(self, setting: Setting) -> tuple[SpectralFeatures, NDArray[np.float64]]:
         table = self.fused(*self.completed)
         width = _WIDTH_FACTOR * median_distance(table, check_random_state(self.random_state))
         rank = self._max_rank.get(_feature_key(setting), setting.n_components)
         features = SpectralFeatures(RBF(width), rank, center=True)
-        return features, features.fit(table).transform(table)
+        return features, features.fit(table[self.landmarks]).transform(table)
 
     @property
     def completion(self) -> ViewCompletion:
@@ -214,7 +274,11 @@ class PriorBank:
             "ViewCompletion",
             self._once(
                 "completion",
-                lambda: ViewCompletion.of(self.blocks, self.presence, check_random_state(self.random_state)),
+                lambda: ViewCompletion.of(
+                    take_samples(self.blocks, self.presence, self.landmarks),
+                    self.presence[self.landmarks],
+                    check_random_state(self.random_state),
+                ),
             ),
         )
 
@@ -263,7 +327,7 @@ class NewSamples:
         return NewFeatures(self.presence, [block[:, : setting.n_components] for block in self._cache[key]])
 
     def _grams(self, setting: Setting) -> NewGrams:
-        key = ("grams", _key(setting.kernels), setting.scale)
+        key = ("grams", kernel_key(setting.kernels), setting.scale)
         if key not in self._cache:
             kernels = self.bank.kernels(setting.kernels)
             scales = [1.0] * len(kernels)
@@ -301,21 +365,29 @@ class NewSamples:
         return cast("list[Any]", self._cache["completed"])
 
 
-def _key(spec: Any) -> Hashable:
-    """A kernel specification as a dictionary key."""
-    if spec is None or isinstance(spec, str):
-        return spec
+def kernel_key(spec: Any) -> Hashable:
+    """A kernel specification as a dictionary key: equal only where every parameter is equal in every digit."""
+    if isinstance(spec, Kernel):
+        parameters = sorted(spec.get_params(deep=False).items())
+        return (type(spec), *((name, kernel_key(value)) for name, value in parameters))
+    if isinstance(spec, np.ndarray):
+        return (spec.shape, spec.tobytes())
     if isinstance(spec, list | tuple):
-        return tuple(_key(item) for item in spec)
-    if isinstance(spec, dict):
-        return tuple((name, _key(item)) for name, item in spec.items())
-    return repr(spec) if hasattr(spec, "theta") else cast("Hashable", spec)
+        return tuple(kernel_key(item) for item in spec)
+    if isinstance(spec, Mapping):
+        return tuple((name, kernel_key(item)) for name, item in spec.items())
+    return cast("Hashable", spec)
+
+
+def _is_dense(value: Any) -> bool:
+    """Whether a cached prior or list of Gram matrices holds n x n matrices."""
+    return isinstance(value, list) or isinstance(getattr(value, "consensus", None), DenseConsensus)
 
 
 def _feature_key(setting: Setting) -> Hashable:
     """What a feature map depends on, its rank apart."""
     factors = setting.view_factors if setting.family != "views" else None
-    return (setting.family, _key(setting.kernels), setting.center, setting.scale, factors)
+    return (setting.family, kernel_key(setting.kernels), setting.center, setting.scale, factors)
 
 
 def _prior_key(setting: Setting) -> tuple[Hashable, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
     "AUTO_KERNELS",
@@ -109,6 +109,10 @@ def _setting_from(entry: Mapping[str, Any], position: int, amplitude: Any, noise
     if unknown:
         raise ValueError(f"settings[{position}] has unknown keys {unknown}; known are {list(_KEYS)}.")
     n_components = entry.get("n_components")
+    if n_components is not None and not (isinstance(n_components, int | np.integer) and n_components > 0):
+        raise ValueError(
+            f"settings[{position}]['n_components'] must be a positive integer or None; got {n_components!r}."
+        )
     family = entry.get("family", "joint" if entry.get("joint", False) else "views")
     if family not in _FAMILIES:
         raise ValueError(f"settings[{position}]['family'] must be one of {list(_FAMILIES)}; got {family!r}.")
@@ -125,7 +129,7 @@ def _setting_from(entry: Mapping[str, Any], position: int, amplitude: Any, noise
         kernels=tuple(kernels) if isinstance(kernels, list | tuple) else kernels,
         center=center,
         scale=bool(entry.get("scale", n_components is not None)),
-        n_components=n_components,
+        n_components=None if n_components is None else int(n_components),
         view_variances=_as_tuple(entry.get("view_variances", np.inf)),
         view_factors=None if factors is None else _as_tuple(factors),
         amplitude=entry.get("amplitude", amplitude),
@@ -141,7 +145,7 @@ def _as_tuple(values: ArrayLike) -> tuple[float, ...]:
 def default_settings(
     kernel_names: Sequence[Any],
     *,
-    n_views: int,
+    seen: NDArray[np.bool_],
     complete: bool,
     early_fusion: bool,
     completable: bool,
@@ -155,7 +159,8 @@ def default_settings(
     ----------
     kernel_names : sequence
         Values of `Setting.kernels` to run through.
-    n_views : int
+    seen : ndarray of shape (n_views,), dtype=bool
+        Views that some sample has; the others take no part.
     complete : bool
         Whether every sample has every view: completed views are then the views themselves, and left out.
     early_fusion : bool
@@ -181,20 +186,21 @@ def default_settings(
                 equal.append(replace(per_kernel, family="completed"))
     if early_fusion:
         equal += [replace(base, family="early_fusion", kernels="rbf", n_components=rank) for rank in ranks]
-    if not select_views or n_views < 2:
+    if not select_views or seen.sum() < 2:
         return equal
     rank = min(ranks, key=lambda r: abs(r - _SELECTION_RANK))
     per_view = [setting for setting in equal if setting.family == "views" and setting.n_components == rank]
-    factors = _selections(n_views)
+    factors = _selections(seen)
     share = _SELECTION_SHARE * len(equal) / (len(per_view) * len(factors))
     return equal + [replace(s, view_factors=c, log_prior=float(np.log(share))) for c in factors for s in per_view]
 
 
-def _selections(n_views: int) -> list[tuple[float, ...]]:
-    """Factors of "drop one view" and "only one view"; with two views they are the same two."""
-    drops = [tuple(_UNHELPFUL if k == j else 1.0 for k in range(n_views)) for j in range(n_views)]
-    only = [tuple(1.0 if k == j else _UNHELPFUL for k in range(n_views)) for j in range(n_views)]
-    return drops if n_views == 2 else drops + only
+def _selections(seen: NDArray[np.bool_]) -> list[tuple[float, ...]]:
+    """Factors of "drop one view" and "only one view" of those seen; with two views they are the same two."""
+    views = range(seen.size)
+    drops = [tuple(_UNHELPFUL if k == j else 1.0 for k in views) for j in np.flatnonzero(seen)]
+    only = [tuple(1.0 if k == j or not seen[k] else _UNHELPFUL for k in views) for j in np.flatnonzero(seen)]
+    return drops if seen.sum() == 2 else drops + only
 
 
 def with_amplitudes(settings: Sequence[Setting], amplitudes: Sequence[float] | None = None) -> list[Setting]:

@@ -90,7 +90,12 @@ def explanation_table(
     if classes is not None:
         columns["class"] = np.tile(classes, n)
     columns["bias"] = bias.ravel()
-    columns |= {name: part.ravel() for name, part in zip(names, parts, strict=True)}
+    columns |= {_free_name(name): part.ravel() for name, part in zip(names, parts, strict=True)}
     columns["early_fusion"] = fused.ravel()
     columns["total"] = (bias + parts.sum(axis=0) + fused).ravel()
     return pd.DataFrame(columns)
+
+
+def _free_name(name: str) -> str:
+    """The view's name, marked where it is the name of another column."""
+    return f"{name} (view)" if name in ("sample", "class", "bias", "early_fusion", "total") else name

@@ -75,6 +75,8 @@ def averaging_weights(
     if random_state is None:
         raise ValueError("Bootstrapped weights need a random_state.")
     n_labeled = log_scores.shape[2]
+    if not n_labeled:
+        return np.asarray(np.exp(prior - logsumexp(prior)))
     flat = log_scores.reshape(-1, n_labeled)
     weights = np.zeros(len(flat))
     shares = random_state.dirichlet(np.full(n_labeled, 0.5), size=n_draws)

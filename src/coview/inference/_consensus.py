@@ -186,7 +186,7 @@ class DenseConsensus:
     def evidence_gradients(
         self, rows: NDArray[np.intp], Q: NDArray[np.float64], diagonal: float = 0.0
     ) -> list[NDArray[np.float64]]:
-        """Derivative of a function of ``K_c`` with respect to each ``K_j + sigma_j^2 I``.
+        """Derivative of a function of ``K_c`` or ``K_s`` with respect to each ``K_j + sigma_j^2 I``.
 
         Parameters
         ----------
@@ -199,16 +199,29 @@ class DenseConsensus:
         Returns
         -------
         gradients : list of ndarray of shape (n_j, n_j)
-            ``U Q U^T + diagonal U_all U_all^T`` with ``U = Gamma_j E_j^T K_c(:, rows)``; zero where nobody has the view.
+            ``U Q U^T + diagonal U_all U_all^T`` with ``U = Gamma_j E_j^T K_c(:, rows)``, over the samples that a finite view
+            ties; for infinite variances with respect to ``K_j``, ``C_j E_j^T (Q + diagonal I) E_j C_j``.
         """
+        n = len(self.presence)
         gradients = [np.zeros(gram.shape) for gram in self.grams]
-        for j in self._active:
-            factor = self._factor(j)
-            U = factor.solve(self.consensus_covariance[np.ix_(self.rows[j], rows)])
-            gradients[j] = U @ Q @ U.T
-            if diagonal:
-                U = factor.solve(self.consensus_covariance[self.rows[j]])
-                gradients[j] += diagonal * (U @ U.T)
+        place = np.full(n, -1)
+        place[self._tied] = np.arange(self._tied.size)
+        inside = np.flatnonzero(place[rows] >= 0)
+        for j in (int(view) for view in np.flatnonzero(self.seen)):
+            mine = self.rows[j]
+            if self.weights.finite[j]:
+                K = self._tied_covariance[place[mine]]
+                U = self._factor(j).solve(K[:, place[rows[inside]]])
+                gradients[j] = U @ Q[np.ix_(inside, inside)] @ U.T
+                if diagonal:
+                    U = self._factor(j).solve(K)
+                    gradients[j] += diagonal * (U @ U.T)
+                continue
+            share = self.shares[mine, j]
+            here, there = np.flatnonzero(np.isin(mine, rows)), np.flatnonzero(np.isin(rows, mine))
+            gradients[j][np.ix_(here, here)] = Q[np.ix_(there, there)]
+            gradients[j].flat[:: mine.size + 1] += diagonal
+            gradients[j] *= np.outer(share, share)
         return gradients
 
     def experts(self, new: NewGrams, rows: NDArray[np.intp]) -> Experts:

@@ -9,7 +9,7 @@ from coview.kernels._co_training import (
     side_information_kernel,
 )
 from coview.kernels._completion import ViewCompletion
-from coview.kernels._features import JointSpectralFeatures, SpectralFeatures, stack_views
+from coview.kernels._features import JointSpectralFeatures, SpectralFeatures, stack_views, take_samples
 from coview.kernels._per_view import (
     KernelLike,
     diagonal,
@@ -51,4 +51,5 @@ __all__ = [
     "side_information_kernel",
     "squared_distances",
     "stack_views",
+    "take_samples",
 ]

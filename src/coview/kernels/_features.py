@@ -14,7 +14,9 @@ from sklearn.utils import check_random_state
 from coview.kernels._per_view import KernelLike, diagonal, gram, kernel_per_view, linear_amplitude, resolve_kernel
 from coview.kernels._spectrum import GramSpectrum, LinearSpectrum
 
-__all__ = ["JointSpectralFeatures", "SpectralFeatures", "stack_views"]
+__all__ = ["JointSpectralFeatures", "SpectralFeatures", "stack_views", "take_samples"]
+
+_BLOCK_ROWS = 4096
 
 
 class SpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -83,7 +85,10 @@ class SpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Features (n_new, rank) of the rows of X."""
         if isinstance(self._spectrum, LinearSpectrum):
             return self._spectrum.project(X * self._root)
-        return self._spectrum.project(gram(self.kernel_, X, self._rows))
+        starts = range(0, X.shape[0], _BLOCK_ROWS)
+        blocks = (gram(self.kernel_, X[start : start + _BLOCK_ROWS], self._rows) for start in starts)
+        parts = [self._spectrum.project(crosses) for crosses in blocks]
+        return np.concatenate(parts) if parts else np.zeros((0, self.eigenvalues_.size))
 
 
 class JointSpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -183,7 +188,16 @@ class JointSpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[mi
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Features (n_samples, rank) of the samples of a `Views`."""
-        return np.asarray(self.transform_by_view([X[name] for name in X.names], X.presence).sum(axis=0))
+        return self.transform_blocks([X[name] for name in X.names], X.presence)
+
+    def transform_blocks(self, blocks: Sequence[Any], presence: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """The same from the rows of each view that are present, a few thousand samples at a time."""
+        features = np.zeros((len(presence), self.eigenvalues_.size))
+        for start in range(0, len(presence), _BLOCK_ROWS):
+            rows = np.arange(start, min(start + _BLOCK_ROWS, len(presence)))
+            parts = take_samples(blocks, presence, rows)
+            features[rows] = self.transform_by_view(parts, presence[rows]).sum(axis=0)
+        return features
 
     def transform_by_view(self, blocks: Sequence[Any], presence: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Features split by view (n_views, n_samples, rank); their sum over views is the feature.
@@ -206,6 +220,15 @@ class JointSpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[mi
                 crosses[np.ix_(here, there)] = self._scales[j] * gram(self.kernels_[j], block, self._blocks[j])
             parts[j] = self._spectrum.project_part(crosses, self._column_means[j])
         return parts
+
+
+def take_samples(blocks: Sequence[Any], presence: NDArray[np.bool_], samples: NDArray[np.intp]) -> list[Any]:
+    """Rows of each view for some samples, in increasing order of position."""
+    taken = []
+    for j, block in enumerate(blocks):
+        here = samples[presence[samples, j]]
+        taken.append(block[np.searchsorted(np.flatnonzero(presence[:, j]), here)])
+    return taken
 
 
 def stack_views(blocks: Sequence[Any], presence: NDArray[np.bool_], scales: NDArray[np.float64]) -> Any:

@@ -21,18 +21,21 @@ class PrecomputedKernel:
         Rows of the view: kernel values of each sample that has it with all training samples.
     rows : ndarray of shape (n_present,)
         Positions of these samples, hence the columns that count.
+    n_columns : int
+        Number of training samples, hence of columns.
     name : str
         Name of the view, for messages.
     """
 
-    def __init__(self, training: Any, rows: NDArray[np.intp], name: str) -> None:
+    def __init__(self, training: Any, rows: NDArray[np.intp], n_columns: int, name: str) -> None:
         self.training = training
         self.rows = rows
         self.name = name
-        if training.shape[1] <= (rows.max() if rows.size else -1):
+        if training.shape[1] != n_columns:
             raise ViewError(
-                f"View {name!r} with kernel='precomputed' must have one column per training sample; got "
-                f"{training.shape[1]} columns. A precomputed view cannot be sliced by rows alone; use a kernel object there."
+                f"View {name!r} with kernel='precomputed' must have one column per training sample ({n_columns}); got "
+                f"{training.shape[1]}. Precomputed values cannot be cut by rows alone, as cross-validation does: use a kernel "
+                "object there."
             )
 
     def __call__(self, X: Any, Y: Any) -> NDArray[np.float64]:

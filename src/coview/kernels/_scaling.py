@@ -50,4 +50,6 @@ class ViewScaling:
         if self.center is not None and self.deviation is not None:
             return (np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64) - self.center) / self.deviation
         rows = sp.csr_array(X, dtype=np.float64)
+        if not rows.shape[0]:
+            return rows
         return sp.csr_array(normalize(rows) if self.tfidf is None else self.tfidf.transform(rows))
