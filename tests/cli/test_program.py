@@ -75,7 +75,8 @@ def test_misuse_exits_2_and_says_so_on_stderr(capsys, arguments):
         (np.linalg.LinAlgError("not definite"), "Error: not definite\n"),
         (MemoryError(), "Error: There is not enough memory for this.\n"),
         (KeyError("x"), "Error: KeyError: 'x'. This is a fault in coview; --debug shows where it happened.\n"),
-        (ValueError(), "Error: ValueError: . This is a fault in coview; --debug shows where it happened.\n"),
+        (RuntimeError("No."), "Error: RuntimeError: No. This is a fault in coview; --debug shows where it happened.\n"),
+        (ValueError(), "Error: ValueError. This is a fault in coview; --debug shows where it happened.\n"),
     ],
 )
 def test_failure_exits_1_with_one_line_and_no_traceback(capsys, command, error, message):

@@ -44,7 +44,8 @@ def explain_failure(error: Exception) -> str:
         return str(error)
     if isinstance(error, MemoryError):
         return "There is not enough memory for this."
-    return f"{type(error).__name__}: {error}. This is a fault in coview; --debug shows where it happened."
+    words = f"{type(error).__name__}: {error}".rstrip(": .")
+    return f"{words}. This is a fault in coview; --debug shows where it happened."
 
 
 @click.group(
