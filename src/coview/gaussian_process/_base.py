@@ -213,6 +213,7 @@ class BayesianCoTraining(MultiViewEstimator):
         self.view_trust_ = trust_table(average, self.hyperparameters, self._switched_off)
         self.agreement_ = average.agreement()
         self._objective = None
+        self.__dict__.pop("theta_", None)
         if self.hyperparameters != "average" and best.n_components is None:
             self._objective = self._objective_at(prepared.bank, best, fits.rows, fits.targets, fits.bias_variance)
             self.theta_ = self._objective.theta

@@ -255,7 +255,8 @@ class PriorBank:
         features = JointSpectralFeatures(None, rank, setting.center, setting.scale, view_factors=setting.view_factors)
         kernels = self.kernels(setting.kernels)
         sample = self.landmarks
-        if all(linear_amplitude(kernel) is not None or not self._sliceable(kernel) for kernel in kernels):
+        linear = all(linear_amplitude(kernel) is not None for kernel in kernels)
+        if linear or not all(self._sliceable(kernel) for kernel in kernels):
             sample = np.arange(len(presence))
         features.fit_blocks(take_samples(blocks, presence, sample), presence[sample], kernels)
         return features, features.transform_blocks(blocks, presence)

@@ -14,6 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 __all__ = ["EvidenceMaximum", "maximize_evidence"]
 
+# A search that ends on a slope below this, in nats per unit of log parameter, has found its maximum.
+_FLAT = 1e-3
+
 Objective = Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]
 
 
@@ -87,10 +90,11 @@ def maximize_evidence(
 
     results = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(search)(start) for start in starts)
     best = min(results, key=lambda result: result.fun)
-    if not best.success:
+    slope = _projected_slope(best, bounds)
+    if not best.success and slope > _FLAT:
         warnings.warn(
-            f"The evidence was not maximized: L-BFGS stopped after {best.nit} iterations ({best.message}); largest gradient "
-            f"{np.abs(best.jac).max():.1e}. Scale the data, or try n_restarts.",
+            f"The evidence was not maximized: L-BFGS stopped after {best.nit} iterations ({best.message}) where its largest slope "
+            f"is {slope:.1e} nats, above {_FLAT:.0e}. Scale the data, or try n_restarts.",
             ConvergenceWarning,
             stacklevel=2,
         )
@@ -99,3 +103,9 @@ def maximize_evidence(
     return EvidenceMaximum(
         theta, -float(best.fun), theta <= bounds[:, 0] + near[:, 0], theta >= bounds[:, 1] - near[:, 1]
     )
+
+
+def _projected_slope(result: OptimizeResult, bounds: NDArray[np.float64]) -> float:
+    """Largest slope along which the bounds leave room to go."""
+    downhill = np.asarray(result.x - result.jac)
+    return float(np.abs(np.clip(downhill, bounds[:, 0], bounds[:, 1]) - result.x).max(initial=0.0))

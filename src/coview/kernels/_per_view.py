@@ -159,6 +159,9 @@ def gram(kernel: KernelLike, X: Any, Y: Any = None) -> NDArray[np.float64]:
         If a sparse view meets a kernel that has no sparse form: constant, RBF, dot-product kernels, their sums, products
         and powers have one.
     """
+    expected = (X.shape[0], X.shape[0] if Y is None else Y.shape[0])
+    if 0 in expected:
+        return np.zeros(expected)
     if isinstance(kernel, Kernel):
         if sp.issparse(X) or (Y is not None and sp.issparse(Y)):
             return _sparse_gram(kernel, X, X if Y is None else Y)
@@ -167,7 +170,6 @@ def gram(kernel: KernelLike, X: Any, Y: Any = None) -> NDArray[np.float64]:
         raise ViewError(f"The kernel {kernel!r} must be resolved against a view before it is evaluated.")
     values = kernel(X, X if Y is None else Y)
     values = np.asarray(values.toarray() if sp.issparse(values) else values, dtype=np.float64)
-    expected = (X.shape[0], X.shape[0] if Y is None else Y.shape[0])
     if values.shape != expected:
         raise ViewError(f"The kernel function must return an array of shape {expected}; got {values.shape}.")
     return values
@@ -185,7 +187,7 @@ def _sparse_gram(kernel: Kernel, X: Any, Y: Any) -> NDArray[np.float64]:
         return np.full((X.shape[0], Y.shape[0]), float(kernel.constant_value))
     if isinstance(kernel, DotProduct):
         return inner_products(X, Y) + float(kernel.sigma_0) ** 2
-    if isinstance(kernel, RBF):
+    if type(kernel) is RBF:  # Matern is a subclass with another formula
         scale = np.asarray(kernel.length_scale, dtype=np.float64)
         if not scale.ndim:
             return np.asarray(np.exp(-0.5 * squared_distances(X, Y) / scale**2))
@@ -199,6 +201,8 @@ def _sparse_gram(kernel: Kernel, X: Any, Y: Any) -> NDArray[np.float64]:
 
 def diagonal(kernel: KernelLike, X: Any) -> NDArray[np.float64]:
     """Kernel value of each row with itself (n,)."""
+    if not X.shape[0]:
+        return np.zeros(0)
     if isinstance(kernel, PrecomputedKernel) or (isinstance(kernel, Kernel) and not sp.issparse(X)):
         return np.asarray(kernel.diag(X), dtype=np.float64)
     parts = []
@@ -213,6 +217,8 @@ def gram_gradient(kernel: KernelLike, X: Any) -> tuple[NDArray[np.float64], NDAr
     if not isinstance(kernel, Kernel) or kernel.n_dims == 0:
         K = gram(kernel, X)
         return K, np.zeros((*K.shape, 0))
+    if not X.shape[0]:
+        return np.zeros((0, 0)), np.zeros((0, 0, kernel.n_dims))
     if not sp.issparse(X):
         K, dK = kernel(X, eval_gradient=True)
         return np.asarray(K), np.asarray(dK)
@@ -233,6 +239,6 @@ def _sparse_gradient(kernel: Kernel, X: Any) -> tuple[NDArray[np.float64], NDArr
         return K, K[:, :, None]
     if isinstance(kernel, DotProduct):
         return K, np.full((*K.shape, 1), 2.0 * float(kernel.sigma_0) ** 2)
-    if isinstance(kernel, RBF) and np.ndim(kernel.length_scale) == 0:
+    if type(kernel) is RBF and np.ndim(kernel.length_scale) == 0:
         return K, (K * squared_distances(X, X) / float(kernel.length_scale) ** 2)[:, :, None]
     raise ViewError(f"The parameters of {kernel} cannot be learnt on sparse rows; fix them, or use dense rows.")
