@@ -40,7 +40,7 @@ def tiny_breast():
     has = views.presence[:, 2]
     target = pd.Series(np.array(["Basal", "Her2", "LumA"])[codes], index=ids)
     return Job(
-        "breast_tcga", "Breast tumors", "tumors", "subtype", views, target, (9, 18),
+        "breast_tcga", "Breast tumors", "tumors", views, target, (9, 18),
         groups={"with protein": has, "without protein": ~has},
         slow=SLOW,
     )  # fmt: skip
@@ -49,7 +49,7 @@ def tiny_breast():
 def tiny_heart():
     views, codes, ids = tiny_views(40, {"history": 3, "ecg": 1, "thallium": 2}, {"classes": 2}, 1)
     target = pd.Series(np.array(["diseased", "healthy"])[codes], index=ids)
-    return Job("heart_disease", "Heart patients", "patients", "heart disease", views, target, (8, 12), slow=SLOW)
+    return Job("heart_disease", "Heart patients", "patients", views, target, (8, 12), slow=SLOW)
 
 
 def tiny_model():

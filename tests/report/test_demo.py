@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from coview.report._exhibits import OURS, PRINTED, make_exhibit
+from coview.report._exhibits import OURS, PRINTED, make_exhibit, methods_for
 from coview.report._lines import comparison_lines
 from coview.report._sections_comparison import verdict
 from coview.report._svg import PALETTE
-from coview.report.demo import MARKER, run_demo
+from coview.report.demo import MARKER, _replace_folder, run_demo
 
 from .small_jobs import tiny_breast, tiny_model, use_small_jobs
 
@@ -91,20 +91,11 @@ def test_folder_of_somebody_else_is_left_alone(tmp_path):
     assert (tmp_path / "thesis.txt").read_text() == "years of work"
 
 
-def test_interrupted_run_leaves_the_old_folder(tmp_path, monkeypatch):
-    use_small_jobs(monkeypatch)
+def test_interrupted_writing_leaves_the_old_folder(tmp_path):
     folder = tmp_path / "out"
-    folder.mkdir()
-    (folder / MARKER).write_text("")
-    (folder / "report.html").write_text("the old page")
-
-    def fail(*args, **kwargs):
-        raise OSError("disk full")
-
-    monkeypatch.setattr("pathlib.Path.write_text", fail)
-    with pytest.raises(OSError, match="disk full"):
-        run_demo(folder, repeats=2, echo=lambda line: None)
-    monkeypatch.undo()
+    _replace_folder(folder, {"report.html": "the old page", MARKER: ""})
+    with pytest.raises(TypeError):
+        _replace_folder(folder, {"report.html": "the new page", "predictions.csv": None})
     assert (folder / "report.html").read_text() == "the old page"
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
@@ -125,10 +116,15 @@ def test_predictions_are_complete_distributions_that_carry_their_verdict(made):
     ).all()
 
 
-def test_no_label_of_the_predicted_samples_reaches_the_shown_fit(monkeypatch):
-    use_small_jobs(monkeypatch)
-    job = tiny_breast()
-    exhibit = make_exhibit(job, repeats=2, seed=0, full=False)
+@pytest.fixture(scope="module")
+def exhibit():
+    with pytest.MonkeyPatch.context() as patch:
+        use_small_jobs(patch)
+        return make_exhibit(tiny_breast(), repeats=2, seed=0, full=False)
+
+
+def test_no_label_of_the_predicted_samples_reaches_the_shown_fit(exhibit):
+    job = exhibit.job
     hidden = np.setdiff1d(np.arange(48), exhibit.labeled)
     swapped = job.target.copy()
     swapped.iloc[hidden] = "LumA"
@@ -153,12 +149,12 @@ def test_printed_lines_are_plain_and_short(made):
     assert re.search(r"predicted: 39 tumors without a label, \d+ right \(\d+\.\d%\)", text)
 
 
-def test_full_run_stores_the_comparison_and_uses_the_slow_baselines(tmp_path, monkeypatch):
+def test_full_comparison_has_the_slow_baselines(monkeypatch):
     use_small_jobs(monkeypatch)
-    run_demo(tmp_path / "out", repeats=2, full=True, echo=lambda line: None)
-    stored = pd.read_json(tmp_path / "out" / "main_job.json", typ="series")
-    methods = set(stored["exhibits"]["breast_tcga"]["summary"]["method"])
-    assert {"iterative imputation + LR", "histogram gradient boosting"} <= methods
+    job = tiny_breast()
+    short, full = (set(methods_for(job, full=flag)) for flag in (False, True))
+    assert full - short == set(job.slow) & full
+    assert {"iterative imputation + LR", "histogram gradient boosting", "stacking over views"} <= full
 
 
 def test_page_has_no_external_address(page):
@@ -233,9 +229,7 @@ def test_verdict_needs_two_standard_errors():
     assert verdict(pd.Series({"low": -0.2, "high": -0.01})) == "behind"
 
 
-def test_best_other_way_is_never_ours_or_the_printed_model(monkeypatch):
-    use_small_jobs(monkeypatch)
-    exhibit = make_exhibit(tiny_breast(), repeats=2, seed=0, full=False)
+def test_best_other_way_is_never_ours_or_the_printed_model(exhibit):
     losses = exhibit.summary.query("metric == 'log_loss' and group == 'all' and n_labeled == 9").set_index("method")
     best = exhibit.best_baseline(9)
     assert losses["mean"].drop([OURS, PRINTED]).idxmin() == best

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import beta
-from sklearn.metrics import brier_score_loss, confusion_matrix, roc_auc_score
+from scipy.stats import beta, rankdata
+from sklearn.metrics import confusion_matrix
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -91,9 +91,8 @@ def brier_score(y_true: ArrayLike, y_proba: ArrayLike, *, classes: ArrayLike) ->
     0.1562
     """
     codes, proba = _checked(y_true, y_proba, classes)
-    if proba.shape[1] == 2:
-        return float(brier_score_loss(codes, proba[:, 1], labels=[0, 1]))
-    return float(brier_score_loss(codes, proba, labels=np.arange(proba.shape[1])))
+    squares = (proba - np.eye(proba.shape[1])[codes]) ** 2
+    return float(squares.sum(axis=1).mean() / (2 if proba.shape[1] == 2 else 1))
 
 
 def mean_auc(y_true: ArrayLike, y_proba: ArrayLike, *, classes: ArrayLike) -> float:
@@ -119,9 +118,19 @@ def mean_auc(y_true: ArrayLike, y_proba: ArrayLike, *, classes: ArrayLike) -> fl
     present = np.unique(codes)
     if len(present) < 2:
         return float("nan")
-    if proba.shape[1] == 2:
-        return float(roc_auc_score(codes == 1, proba[:, 1]))
-    return float(np.mean([roc_auc_score(codes == k, proba[:, k]) for k in present]))
+    drawn = [1] if proba.shape[1] == 2 else present
+    return float(np.mean([_auc(codes == k, proba[:, k]) for k in drawn]))
+
+
+def _auc(positive: NDArray[np.bool_], score: Array) -> float:
+    """Share of pairs in the right order, ties half, from ranks (Mann and Whitney).
+
+    The same number as scikit-learn's ``roc_auc_score`` a hundred times faster, which counts when every method is scored
+    on every draw.
+    """
+    n_positive, n = int(positive.sum()), len(positive)
+    lowest_sum = n_positive * (n_positive + 1) / 2
+    return float((rankdata(score)[positive].sum() - lowest_sum) / (n_positive * (n - n_positive)))
 
 
 def reliability_table(y_true: ArrayLike, y_proba: ArrayLike, *, classes: ArrayLike, n_bins: int = 10) -> pd.DataFrame:
@@ -151,21 +160,35 @@ def reliability_table(y_true: ArrayLike, y_proba: ArrayLike, *, classes: ArrayLi
     1  2       0.935       1.0
     """
     codes, proba = _checked(y_true, y_proba, classes)
+    bins, n, confidence, hits = _occupied_bins(codes, proba, n_bins)
+    # Clopper and Pearson: the limits are quantiles of beta distributions, 0 and 1 where nothing or everything is right.
+    low = np.where(hits > 0, beta.ppf(0.025, np.maximum(hits, 1), n - hits + 1), 0.0)
+    high = np.where(hits < n, beta.ppf(0.975, hits + 1, np.maximum(n - hits, 1)), 1.0)
+    return pd.DataFrame(
+        {
+            "low": bins / n_bins,
+            "high": (bins + 1) / n_bins,
+            "n": n,
+            "confidence": confidence,
+            "accuracy": hits / n,
+            "accuracy_low": low,
+            "accuracy_high": high,
+        }
+    )
+
+
+def _occupied_bins(codes: Codes, proba: Array, n_bins: int) -> tuple[Codes, Codes, Array, Codes]:
+    """Bins of the top probability that hold samples: number, samples, mean confidence, samples predicted right."""
     if n_bins < 1:
         raise ValueError(f"n_bins must be at least 1; got {n_bins}.")
     confidence = proba.max(axis=1)
     right = proba.argmax(axis=1) == codes
     # A confidence that lies on a border within rounding belongs to the bin above it, as 0.7 written as 7 / 10 does.
-    bins = np.clip(np.floor(confidence * n_bins + 1e-9).astype(int), 0, n_bins - 1)
-    rows = []
-    for b in np.unique(bins):
-        inside = bins == b
-        n, hits = int(inside.sum()), int(right[inside].sum())
-        low = float(beta.ppf(0.025, hits, n - hits + 1)) if hits else 0.0
-        high = float(beta.ppf(0.975, hits + 1, n - hits)) if hits < n else 1.0
-        rows.append((b / n_bins, (b + 1) / n_bins, n, float(confidence[inside].mean()), hits / n, low, high))
-    columns = ["low", "high", "n", "confidence", "accuracy", "accuracy_low", "accuracy_high"]
-    return pd.DataFrame(rows, columns=columns)
+    bins = np.clip(np.floor(confidence * n_bins + 1e-9).astype(np.int64), 0, n_bins - 1)
+    n = np.bincount(bins, minlength=n_bins)
+    occupied = np.flatnonzero(n)
+    mean = np.bincount(bins, confidence, minlength=n_bins)[occupied] / n[occupied]
+    return occupied, n[occupied], mean, np.bincount(bins[right], minlength=n_bins)[occupied]
 
 
 def expected_calibration_error(y_true: ArrayLike, y_proba: ArrayLike, *, classes: ArrayLike, n_bins: int = 10) -> float:
@@ -190,9 +213,9 @@ def expected_calibration_error(y_true: ArrayLike, y_proba: ArrayLike, *, classes
     >>> round(expected_calibration_error(["a", "a", "a", "b"], proba, classes=["a", "b"]), 3)
     0.05
     """
-    table = reliability_table(y_true, y_proba, classes=classes, n_bins=n_bins)
-    gaps = (table["confidence"] - table["accuracy"]).abs()
-    return float(np.average(gaps, weights=table["n"]))
+    codes, proba = _checked(y_true, y_proba, classes)
+    _, n, confidence, hits = _occupied_bins(codes, proba, n_bins)
+    return float(np.abs(n * confidence - hits).sum() / n.sum())
 
 
 def probability_scores(y_true: ArrayLike, y_proba: ArrayLike, *, classes: ArrayLike) -> dict[str, float]:
@@ -216,12 +239,13 @@ def probability_scores(y_true: ArrayLike, y_proba: ArrayLike, *, classes: ArrayL
     1.0
     """
     codes, proba = _checked(y_true, y_proba, classes)
+    numbers = np.arange(proba.shape[1])
     return {
-        "log_loss": float(log_loss_per_sample(y_true, proba, classes=classes).mean()),
-        "brier": brier_score(y_true, proba, classes=classes),
-        "auc": mean_auc(y_true, proba, classes=classes),
+        "log_loss": float(log_loss_per_sample(codes, proba, classes=numbers).mean()),
+        "brier": brier_score(codes, proba, classes=numbers),
+        "auc": mean_auc(codes, proba, classes=numbers),
         "accuracy": float(np.mean(proba.argmax(axis=1) == codes)),
-        "calibration_error": expected_calibration_error(y_true, proba, classes=classes),
+        "calibration_error": expected_calibration_error(codes, proba, classes=numbers),
         "confidence": float(proba.max(axis=1).mean()),
     }
 

@@ -196,64 +196,71 @@ def compare_methods(
     labels = np.asarray(y, dtype=object)
     parts = {"all": np.ones(len(labels), dtype=bool)}
     parts |= {name: np.asarray(mask, dtype=bool) for name, mask in (groups or {}).items()}
-    runs = Parallel(n_jobs=n_jobs)(
-        delayed(_run_method)(method, X, labels, list(draws), classes, tuple(keep)) for method in methods.values()
+    task = _Task(X, labels, list(draws), classes, parts, scorer, tuple(keep))
+    runs = Parallel(n_jobs=n_jobs)(delayed(task.run)(name, method) for name, method in methods.items())
+    return Comparison(
+        scores=pd.DataFrame([row for run in runs for row in run.scores]),
+        probabilities={name: run.probabilities for name, run in zip(methods, runs, strict=True)},
+        attributes={name: run.attributes for name, run in zip(methods, runs, strict=True)},
+        draws=list(draws),
+        classes=classes,
     )
-    probabilities = {name: [proba for proba, _ in run] for name, run in zip(methods, runs, strict=True)}
-    attributes = {name: [kept for _, kept in run] for name, run in zip(methods, runs, strict=True)}
-    rows = [
-        row
-        for name, run in probabilities.items()
-        for row in _score_rows(name, run, labels, list(draws), classes, parts, scorer)
-    ]
-    return Comparison(pd.DataFrame(rows), probabilities, attributes, list(draws), classes)
 
 
-def _run_method(
-    method: Any,
-    X: Any,
-    labels: NDArray[np.object_],
-    draws: list[NDArray[np.int64]],
-    classes: NDArray[Any],
-    keep: tuple[str, ...],
-) -> list[tuple[NDArray[np.float64], dict[str, Any]]]:
-    """Probabilities of all samples and kept attributes of one method, per draw."""
-    results = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        prepared = clone(method).prepare(X) if hasattr(method, "prepare") else X
-        for labeled in draws:
-            fitted = clone(method).fit(prepared, hide_labels(labels, labeled))
-            if list(fitted.classes_) != list(classes):
-                raise ValueError(f"{method!r} learned the classes {list(fitted.classes_)}; expected {list(classes)}.")
-            kept = {name: getattr(fitted, name) for name in keep if hasattr(fitted, name)}
-            results.append((np.asarray(fitted.label_distributions_, dtype=np.float64), kept))
-    return results
+@dataclass(frozen=True)
+class _Run:
+    """What one method gave, draw by draw."""
+
+    scores: list[dict[str, Any]]
+    probabilities: list[NDArray[np.float64]]
+    attributes: list[dict[str, Any]]
 
 
-def _score_rows(
-    name: str,
-    run: list[NDArray[np.float64]],
-    labels: NDArray[np.object_],
-    draws: list[NDArray[np.int64]],
-    classes: NDArray[Any],
-    parts: Mapping[str, NDArray[np.bool_]],
-    scorer: Scorer,
-) -> list[dict[str, Any]]:
-    """Scores of one method, one row per draw and group."""
-    rows = []
-    number: dict[int, int] = {}
-    for labeled, proba in zip(draws, run, strict=True):
-        draw = number.setdefault(len(labeled), 0)
-        number[len(labeled)] += 1
-        hidden = np.ones(len(labels), dtype=bool)
+@dataclass(frozen=True)
+class _Task:
+    """Everything but the method."""
+
+    X: Any
+    labels: NDArray[np.object_]
+    draws: list[NDArray[np.int64]]
+    classes: NDArray[Any]
+    parts: Mapping[str, NDArray[np.bool_]]
+    scorer: Scorer
+    keep: tuple[str, ...]
+
+    def run(self, name: str, method: Any) -> _Run:
+        """Fit the method on every draw and score it."""
+        run = _Run([], [], [])
+        numbers: dict[int, int] = {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            prepared = clone(method).prepare(self.X) if hasattr(method, "prepare") else self.X
+            for labeled in self.draws:
+                fitted = clone(method).fit(prepared, hide_labels(self.labels, labeled))
+                if list(fitted.classes_) != list(self.classes):
+                    raise ValueError(
+                        f"{name!r} learned the classes {list(fitted.classes_)}; expected {list(self.classes)}."
+                    )
+                probabilities = np.asarray(fitted.label_distributions_, dtype=np.float64)
+                number = numbers.setdefault(len(labeled), 0)
+                numbers[len(labeled)] += 1
+                head = {"method": name, "n_labeled": len(labeled), "draw": number}
+                run.scores.extend(head | row for row in self._score(labeled, probabilities))
+                run.probabilities.append(probabilities)
+                run.attributes.append({key: getattr(fitted, key) for key in self.keep if hasattr(fitted, key)})
+        return run
+
+    def _score(self, labeled: NDArray[np.int64], probabilities: NDArray[np.float64]) -> list[dict[str, Any]]:
+        """Scores on the hidden samples, one row per group."""
+        hidden = np.ones(len(self.labels), dtype=bool)
         hidden[labeled] = False
-        for group, mask in parts.items():
+        rows = []
+        for group, mask in self.parts.items():
             test = hidden & mask
-            head = {"method": name, "n_labeled": len(labeled), "draw": draw, "group": group, "n_test": int(test.sum())}
-            true = np.asarray(labels[test].tolist())
-            rows.append(head | dict(scorer(true, proba[test], classes=classes)))
-    return rows
+            true = np.asarray(self.labels[test].tolist())
+            scores = self.scorer(true, probabilities[test], classes=self.classes)
+            rows.append({"group": group, "n_test": int(test.sum()), **scores})
+        return rows
 
 
 def summarize_scores(scores: pd.DataFrame, *, metrics: Sequence[str]) -> pd.DataFrame:

@@ -39,8 +39,8 @@ class Job:
 
     Attributes
     ----------
-    name, title, plural, outcome : str
-        Name of the data set, heading, word for its samples, what is predicted.
+    name, title, plural : str
+        Name of the data set, heading, word for its samples.
     views : Views
     target : Series
         All labels, in the order of ``views.index``.
@@ -55,7 +55,6 @@ class Job:
     name: str
     title: str
     plural: str
-    outcome: str
     views: Views
     target: pd.Series
     counts: tuple[int, ...]
@@ -146,7 +145,6 @@ def breast_job() -> Job:
         name="breast_tcga",
         title="Breast tumors",
         plural="tumors",
-        outcome="subtype",
         views=bunch.views,
         target=bunch.target.loc[bunch.views.index],
         counts=(11, 22, 66),
@@ -163,7 +161,6 @@ def heart_job() -> Job:
         name="heart_disease",
         title="Heart patients",
         plural="patients",
-        outcome="heart disease",
         views=views,
         target=bunch.target.loc[views.index].map({0: "healthy", 1: "diseased"}),
         counts=(46, 92),

@@ -77,7 +77,8 @@ def probability_ribbon(
             axes.fill_between(edges, bottom, top, step="post", facecolor=LIGHT[role], edgecolor="none", label=name)
             bottom = top
         wrong = np.flatnonzero(~samples["right"].to_numpy(dtype=bool))
-        axes.plot(wrong + 0.5, np.full(len(wrong), 1.055), "x", color=LIGHT["wrong"], markersize=5, markeredgewidth=1.6)
+        size = 5 if len(samples) < 200 else 3.4
+        axes.plot(wrong + 0.5, np.full(len(wrong), 1.055), "x", color=LIGHT["wrong"], markersize=size, mew=size / 3.4)
         axes.set_xlim(0, len(samples))
         axes.set_ylim(0, 1.1)
         axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])

@@ -165,11 +165,20 @@ def difference_forest(
     with canvas(340, 34 * len(names) + 104) as (figure, (axes,)):
         axes.axvline(0, color=LIGHT["ink"], linewidth=1.1)
         for row, name in enumerate(names):
-            axes.text(0, row - 0.27, name, va="center", fontsize=8.4, transform=axes.get_yaxis_transform(), bbox=_PLATE)
+            axes.text(0, row - 0.26, name, va="center", fontsize=8.4, transform=axes.get_yaxis_transform(), bbox=_PLATE)
+            axes.axhline(row + 0.42, color=LIGHT["rule"], linewidth=0.6)
         if stored is not None:
-            _marks(axes, stored, names, 0.12, OURS_LOOK, "20 draws, stored", limit)
-        _marks(axes, live, names, 0.32, BASELINE, f"{int(live['n_draws'].max())} draws, made now", limit)
-        axes.set_ylim(len(names) - 0.4, -0.75)
+            _marks(axes, stored, names, 0.02, OURS_LOOK, f"{int(stored['n_draws'].max())} draws, stored", limit)
+        _marks(
+            axes,
+            live,
+            names,
+            0.05 if stored is None else 0.22,
+            BASELINE,
+            f"{int(live['n_draws'].max())} draws, made now",
+            limit,
+        )
+        axes.set_ylim(len(names) - 0.55, -0.6)
         axes.set_xlim(-0.4 * limit, limit)
         axes.set_yticks([])
         axes.set_xlabel("log loss minus coview's (right: coview better)")

@@ -55,7 +55,7 @@ def curve_picture(exhibit: Exhibit, n_labeled: int, *, kind: str) -> Picture:
     make = mean_roc_curve if kind == "roc" else mean_precision_recall_curve
     classes = [str(name) for name in exhibit.classes]
     # Two classes mirror each other, so one panel says everything.
-    drawn = list(enumerate(classes)) if len(classes) > 2 else [(1, classes[1])]
+    drawn = list(enumerate(classes)) if len(classes) > 2 else [(0, classes[0])]
     panels, rows = [], []
     for k, name in drawn:
         curves = {}
@@ -130,7 +130,7 @@ def confusion(exhibit: Exhibit) -> Table:
     counts = confusion_table(predictions["withheld"], predictions["predicted"], classes=classes)
     frame = counts.rename_axis("true").reset_index()
     columns: Columns = {
-        "true": (f"true {exhibit.job.outcome}", ""), **{name: (f"called {name}", "d") for name in classes},
+        "true": ("truth", ""), **{name: (f"called {name}", "d") for name in classes},
         "recall": ("share found", percent),
     }  # fmt: skip
     caption = f"Confusion of the {len(predictions)} predictions from {len(exhibit.labeled)} labels"

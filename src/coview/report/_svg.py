@@ -11,6 +11,7 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 # Light and dark value of each role. The light one is written by matplotlib and afterwards replaced by a CSS variable,
@@ -103,7 +104,9 @@ def inline_svg(figure: Figure, *, key: str, title: str, description: str) -> str
         Without XML prologue, date or external address; colors as CSS variables with the light value as fallback.
     """
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    # Not savefig, which would draw every figure twice.
+    metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
+    FigureCanvasSVG(figure).print_svg(buffer, metadata=metadata)  # type: ignore[no-untyped-call]
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<(metadata|style)\b.*?</\1>\s*", "", text, flags=re.DOTALL)
