@@ -48,13 +48,11 @@ def test_two_views_of_alternating_columns(estimator, check):
     check(estimator)
 
 
-@pytest.mark.slow
-@parametrize_with_checks(instances(default, view_columns=None), expected_failed_checks=expected_failures)
-def test_defaults_one_view(estimator, check):
-    check(estimator)
+AVERAGING = sorted(name for name in NAMES if name.startswith("BayesianCoTraining"))
 
 
 @pytest.mark.slow
-@parametrize_with_checks(instances(default, view_columns=ALTERNATING), expected_failed_checks=expected_failures)
-def test_defaults_two_views_of_alternating_columns(estimator, check):
+@parametrize_with_checks([default(name) for name in AVERAGING], expected_failed_checks=expected_failures)
+def test_defaults(estimator, check):
+    """The instances a user gets without parameters; for the others they are those above."""
     check(estimator)
