@@ -214,7 +214,10 @@ class BayesianCoTraining(MultiViewEstimator):
         self.agreement_ = average.agreement()
         self._objective = None
         self.__dict__.pop("theta_", None)
-        if self.hyperparameters != "average" and best.n_components is None:
+        uncut = best.n_components is None or best.n_components >= len(
+            prepared.kept
+        )  # then features and kernels are equal
+        if self.hyperparameters != "average" and uncut:
             self._objective = self._objective_at(prepared.bank, best, fits.rows, fits.targets, fits.bias_variance)
             self.theta_ = self._objective.theta
         mean, variance, loo_mean, loo_variance = moments
@@ -250,7 +253,7 @@ class BayesianCoTraining(MultiViewEstimator):
             if theta is None and not eval_gradient:
                 return self.log_marginal_likelihood_value_
             raise ValueError(
-                "A theta and a gradient exist for hyperparameters='fixed' and 'maximize' with exact kernels only; an average "
+                "A theta and a gradient exist for hyperparameters='fixed' and 'maximize' with kernels of full rank only; an average "
                 "has one evidence per setting, in settings_."
             )
         theta = self._objective.theta if theta is None else np.asarray(theta, dtype=np.float64)

@@ -93,8 +93,8 @@ def maximize_evidence(
     slope = _projected_slope(best, bounds)
     if not best.success and slope > _FLAT:
         warnings.warn(
-            f"The evidence was not maximized: L-BFGS stopped after {best.nit} iterations ({best.message}) where its largest slope "
-            f"is {slope:.1e} nats, above {_FLAT:.0e}. Scale the data, or try n_restarts.",
+            f"The evidence was not maximized: L-BFGS stopped after {best.nit} iterations ({best.message}) where its largest "
+            f"slope is {slope:.1e} nats, above {_FLAT:.0e}. Scale the data, or try n_restarts.",
             ConvergenceWarning,
             stacklevel=2,
         )
