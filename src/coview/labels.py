@@ -192,7 +192,7 @@ def _missing_labels(
         marked = np.fromiter((value == missing_label for value in values), dtype=bool, count=len(values))
         return np.asarray(missing | marked)
     labels = _natural_type(values)
-    if missing.any() or not allow_missing or labels.dtype.kind != "i":
+    if not allow_missing or labels.dtype.kind != "i":  # a gap would make the labels floats or objects
         return missing
     negative: NDArray[np.bool_] = labels == _UNLABELED
     if classes is not None:

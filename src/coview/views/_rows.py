@@ -34,4 +34,4 @@ def row_positions(key: Any, n_samples: int) -> NDArray[np.intp]:
     outside = (rows < -n_samples) | (rows >= n_samples)
     if outside.any():
         raise IndexError(f"Row {rows[outside][0]} is out of bounds; there are {n_samples} samples.")
-    return np.where(rows < 0, rows + n_samples, rows).astype(np.intp)
+    return rows.astype(np.intp)
