@@ -1,9 +1,9 @@
 """Gaussian processes over several views: Bayesian co-training and its covariances."""
 
-from coview.gaussian_process._base import PreparedViews
 from coview.gaussian_process._co_training_classifier import BayesianCoTrainingClassifier
 from coview.gaussian_process._co_training_regressor import BayesianCoTrainingRegressor
 from coview.gaussian_process._kernel_transformer import CoTrainingKernelTransformer
+from coview.gaussian_process._prepared import PreparedViews
 from coview.kernels import (
     co_regularization_precision,
     co_training_kernel,

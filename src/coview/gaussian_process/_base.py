@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from coview.gaussian_process._planning import (
     fixed_setting,
     mean_grid,
 )
+from coview.gaussian_process._prepared import SEEN_IN_FIT, PreparedViews
 from coview.gaussian_process._prior_bank import NewSamples, PriorBank, kernel_key
 from coview.gaussian_process._refit import parameters_without
 from coview.gaussian_process._setting import Setting, settings_from
@@ -30,35 +31,9 @@ from coview.gaussian_process._tables import explanation_table, trust_table
 from coview.inference import rows_without_view
 from coview.views import Views, some
 
-__all__ = ["BayesianCoTraining", "PreparedViews"]
+__all__ = ["BayesianCoTraining"]
 
 _BLOCK_ROWS = 1024
-_SEEN_IN_FIT = ("n_features_in_", "feature_names_in_", "view_names_", "view_n_features_", "_view_feature_names")
-
-
-@dataclass(frozen=True)
-class PreparedViews:
-    """Views with their kernels, features and priors, which do not depend on labels.
-
-    ``fit`` takes it in place of the views: repeats, label sets and classes then share the work.
-
-    Attributes
-    ----------
-    views : Views
-    kept : ndarray of shape (n_kept,)
-        Positions of the samples that have a view.
-    bank : PriorBank
-    seen_in_fit : dict
-        What an estimator remembers of the input: names and widths of views and features.
-    """
-
-    views: Views
-    kept: NDArray[np.intp]
-    bank: PriorBank
-    seen_in_fit: dict[str, Any] = field(repr=False)
-
-    def __len__(self) -> int:
-        return self.views.n_samples
 
 
 class BayesianCoTraining(MultiViewEstimator):
@@ -121,7 +96,7 @@ class BayesianCoTraining(MultiViewEstimator):
         kernel = dict(self.kernel) if isinstance(self.kernel, dict) else self.kernel
         blocks = [views[name] for name in names]
         bank = PriorBank(names, blocks, views.presence[kept], kernel, self.latent, self._seed(), kept, views.n_samples)
-        seen = {name: getattr(self, name) for name in _SEEN_IN_FIT if hasattr(self, name)}
+        seen = {name: getattr(self, name) for name in SEEN_IN_FIT if hasattr(self, name)}
         return PreparedViews(views, kept, bank, seen)
 
     def _seed(self) -> int:
@@ -143,7 +118,7 @@ class BayesianCoTraining(MultiViewEstimator):
                 f"The views were prepared for kernel={X.bank.kernel!r}, latent={X.bank.latent!r}, but this estimator has "
                 f"kernel={self.kernel!r}, latent={self.latent!r}. Prepare them again."
             )
-        for name in _SEEN_IN_FIT:
+        for name in SEEN_IN_FIT:
             self.__dict__.pop(name, None)
         self.__dict__ |= X.seen_in_fit
         return X
@@ -253,8 +228,8 @@ class BayesianCoTraining(MultiViewEstimator):
             if theta is None and not eval_gradient:
                 return self.log_marginal_likelihood_value_
             raise ValueError(
-                "A theta and a gradient exist for hyperparameters='fixed' and 'maximize' with kernels of full rank only; an average "
-                "has one evidence per setting, in settings_."
+                "A theta and a gradient exist for hyperparameters='fixed' and 'maximize' with kernels of full rank only; an "
+                "average has one evidence per setting, in settings_."
             )
         theta = self._objective.theta if theta is None else np.asarray(theta, dtype=np.float64)
         return self._objective.value_and_gradient(theta) if eval_gradient else self._objective.value(theta)

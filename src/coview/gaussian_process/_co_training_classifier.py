@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coview.base import LabeledClassifierMixin
-from coview.gaussian_process._base import BayesianCoTraining, PreparedViews, _fill
+from coview.gaussian_process._base import BayesianCoTraining, _fill
 from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_classes, fit_logistic
+from coview.gaussian_process._prepared import PreparedViews
 from coview.gaussian_process._setting import TEMPERATURES, Setting, with_amplitudes
 from coview.gaussian_process._tables import settings_table
 from coview.inference import averaging_weights, leave_one_out_class_scores

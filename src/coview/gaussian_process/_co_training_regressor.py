@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coview.base import LabeledRegressorMixin
-from coview.gaussian_process._base import BayesianCoTraining, PreparedViews, _fill
+from coview.gaussian_process._base import BayesianCoTraining, _fill
 from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_moments, fit_gaussian
+from coview.gaussian_process._prepared import PreparedViews
 from coview.gaussian_process._setting import Setting, with_noise
 from coview.gaussian_process._tables import settings_table
 from coview.inference import averaging_weights, gaussian_log_density
