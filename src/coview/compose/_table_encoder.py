@@ -226,19 +226,16 @@ class TableEncoder(TransformerMixin, MultiViewEstimator, auto_wrap_output_keys=N
 
 
 def _present_tables(aligned: AlignedTables) -> list[Table]:
-    """The tables with only the rows that have the view, in the order of the samples."""
+    """The tables with only the rows that have the view."""
     presence = resolve_presence(aligned)
     tables = []
     for position, table in enumerate(aligned.tables):
-        rows = np.arange(table.n_rows) if table.rows is None else np.argsort(table.rows, kind="stable")
-        owners = rows if table.rows is None else table.rows[rows]
+        owners = np.arange(table.n_rows) if table.rows is None else table.rows
         kept = presence[owners, position]
-        if table.rows is None and kept.all():
-            tables.append(replace(table, ids=None))
-            continue
-        rows, owners = rows[kept], owners[kept]
-        values = table.values.iloc[rows] if isinstance(table.values, pd.DataFrame) else table.values[rows]
-        tables.append(replace(table, values=values, ids=None, rows=owners))
+        values = table.values
+        if not kept.all():
+            values = values.loc[kept] if isinstance(values, pd.DataFrame) else values[kept]
+        tables.append(replace(table, values=values, ids=None, rows=owners[kept]))
     return tables
 
 

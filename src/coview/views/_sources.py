@@ -5,6 +5,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
+from narwhals import dependencies
 from scipy import sparse
 
 from coview.exceptions import ViewError
@@ -29,14 +30,14 @@ def _is_instance_by_name(source: Any, package: str, name: str) -> bool:
 
 def is_frame(source: Any) -> bool:
     """Whether this is a data frame of any library, eager or lazy."""
-    return isinstance(source, pd.DataFrame) or bool(nw.dependencies.is_into_dataframe(source)) or _is_lazy(source)
+    return isinstance(source, pd.DataFrame) or bool(dependencies.is_into_dataframe(source)) or _is_lazy(source)
 
 
 def _is_lazy(source: Any) -> bool:
     return bool(
-        nw.dependencies.is_polars_lazyframe(source)
-        or nw.dependencies.is_dask_dataframe(source)
-        or nw.dependencies.is_duckdb_relation(source)
+        dependencies.is_polars_lazyframe(source)
+        or dependencies.is_dask_dataframe(source)
+        or dependencies.is_duckdb_relation(source)
     )
 
 

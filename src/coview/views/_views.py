@@ -1,7 +1,7 @@
 """The container of all views: named blocks, and who has which."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from coview.views._numeric import infinite_rows, to_matrix
 from coview.views._presence import resolve_presence
 from coview.views._readers import read_tables
 from coview.views._rows import row_positions
+from coview.views._sparse_frame import to_sparse_frame
 from coview.views._tables import AlignedTables, Table
 
 __all__ = ["Views"]
@@ -199,8 +200,7 @@ class Views:
         block, rows = self._block(name), self.rows(name)
         columns = block.columns if block.columns is not None else pd.RangeIndex(block.n_features)
         if block.is_sparse:
-            full = _full_height_sparse(block.values, rows, self.n_samples)
-            return cast(Any, pd.DataFrame).sparse.from_spmatrix(full, index=self.index, columns=columns)  # type: ignore[no-any-return]
+            return to_sparse_frame(block.values, rows, self.index, columns)
         if len(rows) == self.n_samples:
             return pd.DataFrame(block.values, index=self.index, columns=columns, copy=False)
         dtype = block.dtype if block.dtype.kind == "f" else np.float64
@@ -325,16 +325,6 @@ def _without_hidden_rows(table: Table, positions: NDArray[np.intp]) -> tuple[Tab
     if values.dtype.kind not in "iufb" and not sparse.issparse(values):
         return Table(table.name, values[positions], table.columns), None
     return table, positions
-
-
-def _full_height_sparse(values: sparse.csr_array, rows: NDArray[np.intp], n_samples: int) -> Any:
-    """The sparse block with a row of stored NaN for each sample that misses the view."""
-    missing = np.setdiff1d(np.arange(n_samples), rows)
-    if not len(missing):
-        return values
-    gaps = sparse.csr_array(np.full((len(missing), values.shape[1]), np.nan))
-    stacked = sparse.vstack([values.astype(np.float64), gaps], format="csr")
-    return sparse.csr_array(stacked[np.argsort(np.concatenate([rows, missing]))])
 
 
 def _equal_blocks(left: Block, right: Block) -> bool:
