@@ -87,3 +87,26 @@ def test_the_kernels_given_are_not_changed(case):
     make(case, kernel=kernels)
     for kernel, theta in zip(kernels, before, strict=True):
         np.testing.assert_array_equal(kernel.theta, theta)
+
+
+@pytest.mark.parametrize("case", case_params(TOPIC))
+def test_gradient_of_the_low_rank_form(case):
+    names, theta = case.theta
+    value, derivatives = make(case, approximation="low_rank").log_marginal_likelihood(theta, eval_gradient=True)
+    case.check("log_marginal_likelihood", value)
+    for name, derivative in zip(names, derivatives, strict=True):
+        case.check(f"gradient/{name}", derivative)
+
+
+@pytest.mark.parametrize("case", case_params(TOPIC))
+def test_only_free_parameters_are_in_theta(case):
+    """A kernel parameter declared fixed has no place in theta; the others keep their order."""
+    kernels = case.kernels()
+    kernels[0] = kernels[0].clone_with_theta(kernels[0].theta)
+    kernels[0].k1.set_params(constant_value_bounds="fixed")
+    names, theta = case.theta
+    assert names[0] == "log_amplitude[0]"
+    value, derivatives = make(case, kernel=kernels).log_marginal_likelihood(theta[1:], eval_gradient=True)
+    case.check("log_marginal_likelihood", value)
+    for name, derivative in zip(names[1:], derivatives, strict=True):
+        case.check(f"gradient/{name}", derivative)
