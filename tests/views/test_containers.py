@@ -166,6 +166,9 @@ def test_mixed_numeric_columns_become_floats():
         {"x": np.array([1, 2], dtype="int64"), "y": np.array([1, 2], dtype="uint64"), "z": [True, False]}
     )
     assert_array_equal(Views([frame])["view_0"], [[1, 1, 1], [2, 2, 0]])
+    integers = Views([frame[["x", "y"]]])["view_0"]
+    assert integers.dtype == np.float64
+    assert_array_equal(integers, [[1, 1], [2, 2]])
 
 
 def test_masked_entries_are_missing_features():

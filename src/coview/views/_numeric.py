@@ -43,8 +43,7 @@ def _numeric_sparse(values: sparse.csr_array, name: str) -> sparse.csr_array:
 def _frame_matrix(frame: pd.DataFrame, name: str) -> NDArray[Any]:
     dtypes = frame.dtypes
     if all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in dtypes.unique()):
-        matrix = frame.to_numpy()
-        return matrix if matrix.dtype.kind in "iuf" else matrix.astype(np.float64)
+        return frame.to_numpy()
     refused = _columns_without_numbers(frame)
     if refused:
         listed = ", ".join(f"'{column}' ({kind})" for column, kind in refused[:5])
