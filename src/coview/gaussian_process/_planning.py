@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.stats import qmc
 
@@ -15,7 +16,7 @@ from coview.gaussian_process._prior_bank import PriorBank
 from coview.gaussian_process._setting import AUTO_KERNELS, Setting, default_settings
 from coview.kernels import PrecomputedKernel, diagonal
 
-__all__ = ["consensus_grid", "fixed_setting", "mean_grid", "scaled_default_variances", "variances_per_view"]
+__all__ = ["consensus_grid", "fixed_setting", "mean_grid", "variance_units", "variances_per_view"]
 
 _DEFAULT_SHARE = 0.1
 _VARIANCE_GRID = 10.0 ** np.arange(-3, 4)
@@ -28,7 +29,7 @@ _DEFAULT_RANK = 100
 def variances_per_view(values: Any, bank: PriorBank) -> tuple[float, ...]:
     """View variances from a number, a list by position, a dict by name, or None: a tenth of each kernel's mean diagonal."""
     if values is None:
-        return tuple(float(value) for value in _DEFAULT_SHARE * scaled_default_variances(bank))
+        return tuple(float(value) for value in _DEFAULT_SHARE * variance_units(bank))
     if isinstance(values, Mapping):
         unknown = [name for name in values if name not in bank.names]
         absent = [name for name in bank.names if name not in values]
@@ -41,7 +42,7 @@ def variances_per_view(values: Any, bank: PriorBank) -> tuple[float, ...]:
     return tuple(float(value) for value in np.atleast_1d(np.asarray(values, dtype=np.float64)))
 
 
-def scaled_default_variances(bank: PriorBank) -> NDArray[np.float64]:
+def variance_units(bank: PriorBank) -> NDArray[np.float64]:
     """Mean diagonal of each view's kernel, the unit of its variance; 1 where nobody has the view or the kernel is zero."""
     kernels = bank.kernels(exact_kernels(bank))
     means = [diagonal(k, block) for k, block in zip(kernels, bank.blocks, strict=True)]
@@ -90,7 +91,7 @@ def mean_grid(bank: PriorBank, *, select_views: bool, n_components: int | Sequen
     """The default grid of the mean-consensus model over the bank's views, without amplitudes."""
     names: Sequence[Any] = [None]
     if bank.automatic:
-        names = AUTO_KERNELS if any(not _sparse(block) for block in bank.blocks if block.shape[0]) else ("linear",)
+        names = AUTO_KERNELS if any(not sp.issparse(block) for block in bank.blocks if block.shape[0]) else ("linear",)
     kernels = [bank.kernels(name) for name in names]
     precomputed = any(isinstance(kernel, PrecomputedKernel) for per_view in kernels for kernel in per_view)
     ranks = {} if n_components is None else {"ranks": tuple(np.atleast_1d(n_components).tolist())}
@@ -111,7 +112,7 @@ def consensus_grid(bank: PriorBank, random_state: int, setting: Setting) -> list
 
     Every combination of seven powers of ten for one or two views; for more, the common values and 24 quasi-random points.
     """
-    units = scaled_default_variances(bank)
+    units = variance_units(bank)
     m = len(units)
     if m <= 2:
         points = np.stack(np.meshgrid(*([_VARIANCE_GRID] * m), indexing="ij"), axis=-1).reshape(-1, m)
@@ -123,7 +124,3 @@ def consensus_grid(bank: PriorBank, random_state: int, setting: Setting) -> list
 
 def _with_variances(setting: Setting, variances: NDArray[np.float64]) -> Setting:
     return replace(setting, view_variances=tuple(float(value) for value in variances))
-
-
-def _sparse(block: Any) -> bool:
-    return hasattr(block, "tocsr")

@@ -183,7 +183,7 @@ class PriorBank:
     def _full_consensus(self, setting: Setting) -> FeatureConsensus:
         """The consensus at the largest rank of its feature maps."""
         key = ("consensus", _feature_key(setting), setting.view_variances, setting.view_factors)
-        features = [self_features for _, self_features in self.view_features(setting)]
+        features = [training for _, training in self.view_features(setting)]
         return cast(
             "FeatureConsensus",
             self._once(key, lambda: FeatureConsensus.of(features, self.weights(setting), self.presence)),
