@@ -94,7 +94,7 @@ def test_every_sample_labeled(form):
     assert_sound(model, views)
     assert not np.isnan(model.loo_label_distributions_).any()
     if form == "default":  # the others have amplitude one and no offset, too little to be sure of anything here
-        assert model.score(views, labels(signal, 16, 3)) > 0.9
+        assert model.score(views, labels(signal, 16, 3)) > 0.8
 
 
 def wide_counts(n=24, p=3000, seed=0):
