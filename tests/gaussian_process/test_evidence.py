@@ -176,7 +176,7 @@ def test_an_average_has_one_value_and_no_gradient():
     assert model.log_marginal_likelihood() == pytest.approx(expected, rel=1e-10)
     assert not hasattr(model, "theta_")
     for arguments in ({"theta": np.zeros(9)}, {"eval_gradient": True}):
-        with pytest.raises(ValueError, match="exact kernels only"):
+        with pytest.raises(ValueError, match=r"one evidence per setting, in settings_"):
             model.log_marginal_likelihood(**arguments)
 
 

@@ -56,5 +56,5 @@ def test_a_search_that_stops_early_warns_with_a_remedy():
             [-400 * a * (b - a * a) - 2 * (1 - a), 200 * (b - a * a)]
         )
 
-    with pytest.warns(ConvergenceWarning, match=r"stopped after 2 iterations .* largest gradient .* n_restarts"):
+    with pytest.warns(ConvergenceWarning, match=r"stopped after 2 iterations .* largest slope .* n_restarts"):
         maximize_evidence(valley, [np.array([-1.0, 1.0])], np.array([[-5.0, 5.0]] * 2), max_iter=2)
