@@ -10,7 +10,7 @@ from coview.report._exhibits import Job
 
 SLOW = (
     "iterative imputation + LR",
-    "KNN imputation + 20 PCs + tuned LR",
+    "KNN imputation + tuned LR",
     "KNN imputation + 5 PCs + tuned LR",
     "KNN imputation + 14 PCs + tuned LR",
     "KNN imputation + Gaussian process",

@@ -167,3 +167,22 @@ def test_stored_comparison_is_complete(name):
         printed = losses.query("method == 'printed model' and n_labeled == @count")["mean"].iloc[0]
         ours = losses.query("method == 'coview' and n_labeled == @count")["mean"].iloc[0]
         assert ours < printed - 0.2
+
+
+def test_claims_of_the_page_hold_in_the_stored_comparison():
+    breast, heart = load_stored("breast_tcga"), load_stored("heart_disease")
+
+    def best_gap(table, n_labeled):
+        rows = table.differences.query("metric == 'log_loss' and group == 'all' and method != 'printed model'")
+        return rows[rows["n_labeled"] == n_labeled].sort_values("mean").iloc[0]
+
+    for count in (11, 22):
+        assert best_gap(breast, count)["low"] > 0  # ahead of every other way by more than two standard errors
+    for count in (46, 92):
+        row = best_gap(heart, count)
+        assert row["high"] > 0
+        assert row["mean"] < 0.06  # a small gain at most
+    plain = heart.differences.query("metric == 'log_loss' and group == 'all' and method == 'mean imputation + LR'")
+    assert (plain["low"] > 0.05).all()
+    printed = breast.summary.query("metric == 'log_loss' and group == 'all' and method == 'printed model'")
+    assert (printed["mean"] > 0.95).all()

@@ -55,7 +55,7 @@ def comparison_lines(exhibit: Exhibit) -> list[str]:
             f"   {count} labels: {OURS} is {verdict(row)} of the best other way ({best}): "
             f"{signed(row['mean'])}, standard error {row['standard_error']:.3f}, {int(row['n_draws'])} draws"
         )
-    return [line.replace("level of", "level with") for line in lines]
+    return [line.replace("level of", "level with").replace("behind of", "behind") for line in lines]
 
 
 def _losses(summary: pd.DataFrame) -> pd.DataFrame:

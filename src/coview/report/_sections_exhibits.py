@@ -5,7 +5,7 @@ from __future__ import annotations
 from coview.report._exhibits import Exhibit
 from coview.report._html import Section
 from coview.report._sections_comparison import comparison_section, group_section, printed_section
-from coview.report._sections_demo import printed_reason
+from coview.report._sections_demo import heart_verdict, printed_reason
 from coview.report._sections_model import prediction_section, presence_section, trust_section, uncertain_section
 from coview.report._sections_quality import quality_section
 
@@ -26,9 +26,9 @@ def breast_sections(exhibit: Exhibit) -> tuple[Section, ...]:
             exhibit, level=2,
             paragraphs=(
                 "coview averages many models: in some the views must agree, in some they add their evidence, in some "
-                "one view is set aside or stands alone. Each model weighs as much as it predicts labels that were "
-                "left out. The weights say how far a view is trusted, and whether the views repeat or complement "
-                "each other.",
+                "their similarities are summed first and share leading directions (joint spectrum), and in some one "
+                "view is set aside or stands alone. Each model weighs as much as it predicts labels that were left "
+                "out. The weights say how far a view is trusted, and whether the views repeat or complement each other.",
             ),
         ),
         quality_section(
@@ -72,9 +72,8 @@ def heart_sections(exhibit: Exhibit) -> tuple[Section, ...]:
         "heart", "Second exhibit: 920 heart patients, six views",
         paragraphs=(
             "Patients of four hospitals with history, blood, ECG, exercise test, fluoroscopy and thallium scan; most "
-            "lack whole views. The views tell different things about the heart, so there is little to be gained from "
-            "their agreement, and coview is no better than the best pipeline here. It is level with it, without "
-            "imputation and without tuning.",
+            "lack whole views. The views tell different things about the heart, so their agreement has less to give: "
+            f"{heart_verdict(exhibit)} It needs no imputation and no tuning for that.",
         ),
     )  # fmt: skip
     return (

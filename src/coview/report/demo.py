@@ -101,7 +101,7 @@ def demo_report(breast: Exhibit, heart: Exhibit, *, seed: int) -> Report:
         (
             f"{heart.mean('coview', heart_last, 'log_loss', stored=stored):.2f} vs "
             f"{heart.mean(heart_best, heart_last, 'log_loss', stored=stored):.2f}",
-            f"log loss for heart patients from {heart_last} labels: level with the best other way",
+            f"log loss for heart patients from {heart_last} labels, coview and the best other way",
         ),
     )
     return Report(
