@@ -164,7 +164,7 @@ def test_one_kernel_per_view_by_position_or_by_name():
         ("kernel", {"a": "rbf", "b": "rbf"}, r"without a kernel: \['c'\]"),
         ("kernel", ["rbf", "rbf"], r"one entry per view \(3\); got 2"),
         ("kernel", "polynomial", "got 'polynomial'"),
-        ("view_variances", {"a": 1.0, "b": 1.0}, r"without a variance: \['c'\]"),
+        ("view_variances", {"a": 1.0, "b": 1.0}, r"without a value: \['c'\]"),
         ("view_variances", {"a": 1.0, "b": 1.0, "c": 1.0, "d": 1.0}, r"unknown: \['d'\]"),
         ("view_variances", [1.0, 2.0], r"one per view \(3\)"),
         ("view_variances", -1.0, "positive"),

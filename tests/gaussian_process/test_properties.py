@@ -294,7 +294,7 @@ def test_selecting_views_adds_the_settings_that_tell_them_apart():
         ({"latent": "median"}, "latent"),
         ({"no_view": "ignore"}, "no_view"),
         ({"n_restarts": -1}, "n_restarts"),
-        ({"settings": []}, "one dictionary at least"),
+        ({"settings": []}, "list of dictionaries, one at least"),
         ({"settings": [{"variance": 1.0}]}, r"settings\[0\] has unknown keys \['variance'\]"),
         ({"settings": [{"family": "tree", "n_components": 3}]}, r"settings\[0\]\['family'\] must be one of"),
         ({"settings": [{"joint": True}]}, r"settings\[0\] must give n_components"),

@@ -127,7 +127,7 @@ def test_samples_without_views_are_refused():
     ("changes", "message"),
     [
         ({"view_variances": [1.0, 2.0]}, r"one per view \(3\)"),
-        ({"view_variances": {"view_0": 1.0}}, "without a variance"),
+        ({"view_variances": {"view_0": 1.0}}, "without a value"),
         ({"latent": "median"}, "latent"),
         ({"kernel": ["rbf"]}, "one entry per view"),
         ({"latent": "consensus", "view_variances": np.inf}, "finite view variances"),

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, MultiViewEstimator, StrOptions
@@ -26,8 +27,9 @@ from coview.gaussian_process._planning import (
 from coview.gaussian_process._prepared import SEEN_IN_FIT, PreparedViews
 from coview.gaussian_process._prior_bank import NewSamples, PriorBank, kernel_key
 from coview.gaussian_process._refit import parameters_without
-from coview.gaussian_process._setting import Setting, settings_from
+from coview.gaussian_process._setting import Setting
 from coview.gaussian_process._tables import explanation_table, trust_table
+from coview.gaussian_process._user_settings import settings_from
 from coview.inference import rows_without_view
 from coview.views import Views, some
 
@@ -103,9 +105,9 @@ class BayesianCoTraining(MultiViewEstimator):
         """An integer from ``random_state``; None stands for 0, so that the same data give the same answer."""
         if self.random_state is None:
             return 0
-        if isinstance(self.random_state, np.random.RandomState):
-            return int(self.random_state.randint(np.iinfo(np.int32).max))
-        return int(self.random_state)
+        if isinstance(self.random_state, int | np.integer):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _prepared_for(self, X: Any) -> PreparedViews:
         """X as prepared views, checked against this estimator's kernel and latent function."""
@@ -127,7 +129,7 @@ class BayesianCoTraining(MultiViewEstimator):
         """Settings before amplitudes and noise are spread over them, or the one given."""
         bank = prepared.bank
         if self.hyperparameters == "average" and self.settings is not None:
-            return settings_from(self.settings, self.amplitude, noise_variance)
+            return settings_from(self.settings, bank.names, self.amplitude, noise_variance)
         if self.hyperparameters == "average" and self.latent == "mean":
             if self.approximation == "exact":
                 raise ValueError(
@@ -248,8 +250,9 @@ class BayesianCoTraining(MultiViewEstimator):
         answerable = np.flatnonzero(presence.any(axis=1))
         if answerable.size < views.n_samples and self.no_view == "raise":
             lost = np.flatnonzero(~presence.any(axis=1))
+            missing = "view that training had" if view is None else f"view {view!r}, or training had none"
             raise ViewError(
-                f"{lost.size} of {views.n_samples} samples have no view that training had: {some(views.index[lost])}. "
+                f"{lost.size} of {views.n_samples} samples have no {missing}: {some(views.index[lost])}. "
                 "Give them a view, or fit with no_view='prior' to answer from the prior."
             )
         starts = range(0, answerable.size, _BLOCK_ROWS)

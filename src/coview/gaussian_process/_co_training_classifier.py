@@ -13,6 +13,7 @@ from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average
 from coview.gaussian_process._prepared import PreparedViews
 from coview.gaussian_process._setting import TEMPERATURES, Setting, with_amplitudes
 from coview.gaussian_process._tables import settings_table
+from coview.gaussian_process._user_settings import positive_numbers
 from coview.inference import averaging_weights, leave_one_out_class_scores
 from coview.labels import encode_labels
 
@@ -33,7 +34,8 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
     ----------
     kernel : "auto", "linear", "rbf", "precomputed", kernel object, callable, list or dict, default="auto"
         One for all views, or one per view by position or name. "auto" standardizes dense views (tf-idf and unit rows for
-        sparse ones) and averages over linear and RBF kernels.
+        sparse ones) and averages over linear and RBF kernels. A "precomputed" view holds kernel values, one column per
+        training sample; columns of samples without the view are not read and may hold zeros.
     latent : {"mean", "consensus"}, default="mean"
         What labels attach to: the mean of the views, covariance K_s, or the consensus function, covariance K_c.
     hyperparameters : {"average", "maximize", "fixed"}, default="average"
@@ -59,7 +61,8 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
         Factor of the logit; None: a grid from 0.5 to 11 under averaging of the mean model, otherwise 1.
     settings : list of dict, default=None
         Settings to average instead of the default grid; keys ``kernels, center, scale, n_components, view_variances,
-        view_factors, joint, amplitude, log_prior``.
+        view_factors, joint`` (or ``family``: "views", "joint", "completed", "early_fusion"), ``amplitude, log_prior``, and
+        ``noise_variance`` for regression.
     n_restarts : int, default=0
         Random starts of the evidence search on top of the standard ones.
     no_view : {"raise", "prior"}, default="raise"
@@ -250,7 +253,9 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
         """The default grid of the mean model spread over amplitudes; other settings have theirs."""
         if self.hyperparameters != "average" or self.latent != "mean" or self.settings is not None:
             return settings
-        return with_amplitudes(settings, None if self.amplitude is None else np.atleast_1d(self.amplitude).tolist())
+        return with_amplitudes(
+            settings, None if self.amplitude is None else positive_numbers(self.amplitude, "amplitude")
+        )
 
     def _averaged(self, parts: Any) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Class probabilities (n, n_classes) and latent moments (n, K) averaged over settings and temperatures."""

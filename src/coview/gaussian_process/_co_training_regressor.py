@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from coview.base import LabeledRegressorMixin
 from coview.gaussian_process._base import BayesianCoTraining, _fill
@@ -13,6 +14,7 @@ from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average
 from coview.gaussian_process._prepared import PreparedViews
 from coview.gaussian_process._setting import Setting, with_noise
 from coview.gaussian_process._tables import settings_table
+from coview.gaussian_process._user_settings import positive_numbers
 from coview.inference import averaging_weights, gaussian_log_density
 from coview.labels import encode_targets
 
@@ -167,7 +169,7 @@ random_state, n_jobs, verbose
         self._store(prepared, fits, average, *moments)
         self.settings_ = settings_table(average, None, scores.sum(axis=1)[:, None])
         self.transduction_ = self.latent_mean_
-        mixed = np.log(np.exp(scores - scores.max(axis=0)).T @ weights[:, 0]) + scores.max(axis=0) - np.log(self._unit)
+        mixed = logsumexp(scores, axis=0, b=weights) - np.log(self._unit)
         self._loo_log_scores = _fill(mixed, prepared.kept[fits.rows], len(prepared), np.nan)
         self.loo_score_ = float(mixed.sum())
 
@@ -201,7 +203,7 @@ random_state, n_jobs, verbose
         if not self._default_grid():
             return settings
         noises = None if self.noise_variance is None else [float(self.noise_variance)]
-        amplitudes = None if self.amplitude is None else np.atleast_1d(self.amplitude).tolist()
+        amplitudes = None if self.amplitude is None else positive_numbers(self.amplitude, "amplitude")
         return with_noise(settings, _variance(labels), amplitudes, noises)
 
     def predict(self, X: Any, return_std: bool = False, include_noise: bool = False, *, view: str | None = None) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,12 +11,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.stats import qmc
 
-from coview.exceptions import ViewError
 from coview.gaussian_process._prior_bank import PriorBank
 from coview.gaussian_process._setting import AUTO_KERNELS, Setting, default_settings
+from coview.gaussian_process._user_settings import numbers_per_view, positive_numbers
 from coview.kernels import PrecomputedKernel, diagonal
 
-__all__ = ["consensus_grid", "fixed_setting", "mean_grid", "variance_units", "variances_per_view"]
+__all__ = ["consensus_grid", "fixed_setting", "mean_grid", "variance_units"]
 
 _DEFAULT_SHARE = 0.1
 _VARIANCE_GRID = 10.0 ** np.arange(-3, 4)
@@ -24,22 +24,6 @@ _QUASI_RANDOM = 24
 # Exact kernels hold n x n matrices: beyond this many samples "auto" turns to features.
 _EXACT_LIMIT = 5000
 _DEFAULT_RANK = 100
-
-
-def variances_per_view(values: Any, bank: PriorBank) -> tuple[float, ...]:
-    """View variances from a number, a list by position, a dict by name, or None: a tenth of each kernel's mean diagonal."""
-    if values is None:
-        return tuple(float(value) for value in _DEFAULT_SHARE * variance_units(bank))
-    if isinstance(values, Mapping):
-        unknown = [name for name in values if name not in bank.names]
-        absent = [name for name in bank.names if name not in values]
-        if unknown or absent:
-            raise ViewError(
-                f"view_variances must name every view once; unknown: {unknown}, without a variance: {absent}. Views are "
-                f"{bank.names}."
-            )
-        values = [values[name] for name in bank.names]
-    return tuple(float(value) for value in np.atleast_1d(np.asarray(values, dtype=np.float64)))
 
 
 def variance_units(bank: PriorBank) -> NDArray[np.float64]:
@@ -53,6 +37,13 @@ def variance_units(bank: PriorBank) -> NDArray[np.float64]:
 def exact_kernels(bank: PriorBank) -> str | None:
     """What `Setting.kernels` is where one kernel per view is used as given: an RBF where kernels are automatic."""
     return "rbf" if bank.automatic else None
+
+
+def _view_variances(values: Any, bank: PriorBank) -> tuple[float, ...]:
+    """The given view variances, or a tenth of each kernel's mean diagonal."""
+    if values is None:
+        return tuple(float(value) for value in _DEFAULT_SHARE * variance_units(bank))
+    return numbers_per_view(values, bank.names, "view_variances")
 
 
 def fixed_setting(
@@ -81,7 +72,7 @@ def fixed_setting(
         kernels=exact_kernels(bank),
         scale=False,
         n_components=rank,
-        view_variances=variances_per_view(view_variances, bank),
+        view_variances=_view_variances(view_variances, bank),
         amplitude=amplitude,
         noise_variance=noise_variance,
     )
@@ -94,7 +85,7 @@ def mean_grid(bank: PriorBank, *, select_views: bool, n_components: int | Sequen
         names = AUTO_KERNELS if any(not sp.issparse(block) for block in bank.blocks if block.shape[0]) else ("linear",)
     kernels = [bank.kernels(name) for name in names]
     precomputed = any(isinstance(kernel, PrecomputedKernel) for per_view in kernels for kernel in per_view)
-    ranks = {} if n_components is None else {"ranks": tuple(np.atleast_1d(n_components).tolist())}
+    ranks = {} if n_components is None else {"ranks": tuple(positive_numbers(n_components, "n_components", whole=True))}
     return default_settings(
         names,
         seen=bank.seen,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import RBF, Kernel
 from sklearn.utils import check_random_state
 
+from coview.exceptions import ViewError
 from coview.gaussian_process._setting import Setting
 from coview.inference import (
     ConsensusPrior,
@@ -100,9 +101,10 @@ class PriorBank:
         return [scaling.transform(block) for scaling, block in zip(self.scalings, blocks, strict=True)]
 
     def _once(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        if key not in self._cache:
-            self._cache[key] = make()
-        return self._cache[key]
+        value = self._cache.get(key)
+        if value is None:
+            value = self._cache[key] = make()
+        return value
 
     def kernels(self, spec: Any) -> list[KernelLike]:
         """Kernel object of each view for the ``kernels`` of a setting."""
@@ -157,17 +159,18 @@ class PriorBank:
         n, m = self.presence.shape
         room = max(1, int(_DENSE_NUMBERS // max((m + 2) * n * n, 1)))
         for kind in ("prior", "grams"):
-            dense = [
-                key
-                for key, value in self._cache.items()
-                if isinstance(key, tuple) and key[0] == kind and _is_dense(value)
-            ]
+            known = list(self._cache.items())  # a copy, since threads share the bank
+            dense = [key for key, value in known if isinstance(key, tuple) and key[0] == kind and _is_dense(value)]
             for key in dense[: len(dense) + 1 - room]:
-                del self._cache[key]
+                self._cache.pop(key, None)
 
     def _make_prior(self, setting: Setting) -> Prior:
         if setting.family != "views":
             return JointPrior(self.joint_features(setting)[1][:, : setting.n_components])
+        if self.latent == "consensus" and not np.isfinite(self.weights(setting).variances[self.seen]).all():
+            raise ViewError(
+                "The consensus function needs finite view variances; use latent='mean' where views add (infinite variances)."
+            )
         consensus: DenseConsensus | FeatureConsensus
         if setting.n_components is None:
             consensus = DenseConsensus(self.grams(setting), self.weights(setting), self.presence)

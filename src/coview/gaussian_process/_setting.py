@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 __all__ = [
     "AUTO_KERNELS",
     "TEMPERATURES",
     "Setting",
     "default_settings",
-    "settings_from",
     "with_amplitudes",
     "with_noise",
 ]
@@ -32,20 +31,6 @@ _UNHELPFUL = 1000.0
 _SELECTION_RANK = 10
 # Prior weight of these settings together, against all others: views are rarely useless.
 _SELECTION_SHARE = 0.5
-_FAMILIES = ("views", "joint", "completed", "early_fusion")
-_KEYS = (
-    "kernels",
-    "center",
-    "scale",
-    "n_components",
-    "view_variances",
-    "view_factors",
-    "joint",
-    "amplitude",
-    "noise_variance",
-    "family",
-    "log_prior",
-)
 
 
 @dataclass(frozen=True)
@@ -95,51 +80,6 @@ class Setting:
     def tells_trust(self) -> bool:
         """Whether the setting gives views unequal shares by its factors."""
         return self.view_factors is not None and len(set(self.view_factors)) > 1
-
-
-def settings_from(dicts: Sequence[Mapping[str, Any]], amplitude: Any, noise_variance: Any) -> list[Setting]:
-    """Settings from the dictionaries of the ``settings`` parameter; what they leave out comes from the estimator."""
-    if not dicts:
-        raise ValueError("settings must hold one dictionary at least; use None for the default grid.")
-    return [_setting_from(entry, position, amplitude, noise_variance) for position, entry in enumerate(dicts)]
-
-
-def _setting_from(entry: Mapping[str, Any], position: int, amplitude: Any, noise_variance: Any) -> Setting:
-    unknown = [key for key in entry if key not in _KEYS]
-    if unknown:
-        raise ValueError(f"settings[{position}] has unknown keys {unknown}; known are {list(_KEYS)}.")
-    n_components = entry.get("n_components")
-    if n_components is not None and not (isinstance(n_components, int | np.integer) and n_components > 0):
-        raise ValueError(
-            f"settings[{position}]['n_components'] must be a positive integer or None; got {n_components!r}."
-        )
-    family = entry.get("family", "joint" if entry.get("joint", False) else "views")
-    if family not in _FAMILIES:
-        raise ValueError(f"settings[{position}]['family'] must be one of {list(_FAMILIES)}; got {family!r}.")
-    center = bool(entry.get("center", False))
-    if n_components is None and (center or family != "views"):
-        raise ValueError(
-            f"settings[{position}] must give n_components where it centers or joins the views: only exact, uncentered kernels "
-            "per view do without features."
-        )
-    kernels = entry.get("kernels")
-    factors = entry.get("view_factors")
-    return Setting(
-        family=family,
-        kernels=tuple(kernels) if isinstance(kernels, list | tuple) else kernels,
-        center=center,
-        scale=bool(entry.get("scale", n_components is not None)),
-        n_components=None if n_components is None else int(n_components),
-        view_variances=_as_tuple(entry.get("view_variances", np.inf)),
-        view_factors=None if factors is None else _as_tuple(factors),
-        amplitude=entry.get("amplitude", amplitude),
-        noise_variance=entry.get("noise_variance", noise_variance),
-        log_prior=float(entry.get("log_prior", 0.0)),
-    )
-
-
-def _as_tuple(values: ArrayLike) -> tuple[float, ...]:
-    return tuple(float(value) for value in np.atleast_1d(np.asarray(values, dtype=np.float64)))
 
 
 def default_settings(
