@@ -169,7 +169,8 @@ random_state, n_jobs, verbose
         self._store(prepared, fits, average, *moments)
         self.settings_ = settings_table(average, None, scores.sum(axis=1)[:, None])
         self.transduction_ = self.latent_mean_
-        mixed = logsumexp(scores, axis=0, b=weights) - np.log(self._unit)
+        log_weights = np.log(weights[average.kept])  # those left out may be too small to represent
+        mixed = logsumexp(scores[average.kept] + log_weights, axis=0) - np.log(self._unit)
         self._loo_log_scores = _fill(mixed, prepared.kept[fits.rows], len(prepared), np.nan)
         self.loo_score_ = float(mixed.sum())
 
