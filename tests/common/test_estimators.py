@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 
 from coview import Views
 
-from .estimators import ALTERNATING, all_estimators, small, variants
+from .estimators import AGREE, ALTERNATING, all_estimators, small, variants
 
 NAMES = ["clinical", "images", "genes"]
 WIDTHS = [3, 2, 4]
@@ -386,6 +386,22 @@ def test_a_partly_missing_row_is_refused_with_the_way_out(model, data):
     holed[2][0, 1] = np.nan
     with pytest.raises(ValueError, match=r"(?s)NaN.*genes.*TableEncoder|genes.*NaN.*TableEncoder"):
         clone(model).fit(Views(masked(holed, presence), names=NAMES, presence=presence), target(model, sign))
+
+
+def test_weights_too_small_to_represent_do_no_harm(data):
+    """Settings whose weights pass through the smallest numbers down to zero neither warn nor move the answer."""
+    (_, _, sign), _, views, new_views = data
+    amplitudes = np.geomspace(0.05, 1e4, 500)
+    settings = [AGREE | {"amplitude": amplitude, "noise_variance": 0.1} for amplitude in amplitudes]
+    y = np.where(np.arange(N_TRAIN) % 3 == 0, 50 * sign + np.arange(N_TRAIN), np.nan)
+    model = small("BayesianCoTrainingRegressor", settings=settings).fit(views, y)
+    weights = model.settings_["weight"].to_numpy()
+    assert ((weights > 0) & (weights < np.finfo(float).tiny)).any()
+    kept = [setting for setting, weight in zip(settings, weights, strict=True) if weight > 1e-12]
+    assert len(kept) < len(settings)
+    fewer = small("BayesianCoTrainingRegressor", settings=kept).fit(views, y)
+    np.testing.assert_allclose(model.predict(new_views), fewer.predict(new_views), rtol=1e-7)
+    np.testing.assert_allclose(model.loo_score_, fewer.loo_score_, rtol=1e-7)
 
 
 def test_alternating_columns_are_two_views():
