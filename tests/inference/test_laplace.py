@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.optimize import brentq
 from scipy.special import expit, log_expit
 from scipy.stats import norm
 
-from coview.inference import LaplaceFit, laplace_fit
+from coview.inference import LaplaceFit, _laplace, laplace_fit
 
 
 def problem(n, seed, *, amplitude=4.0, members=1):
@@ -185,3 +186,26 @@ def test_a_fit_is_a_value_object():
     fit = laplace_fit(K, y)
     again = LaplaceFit(K, y, fit.modes)
     np.testing.assert_array_equal(again.log_marginal_likelihoods, fit.log_marginal_likelihoods)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_large_singular_covariances_converge(seed):
+    # A linear kernel on one large column: latent values are small differences of huge numbers.
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=7) * 10 ** rng.uniform(3, 4)
+    y = np.where(rng.random(7) < 0.5, -1.0, 1.0)
+    fit = laplace_fit(np.outer(x, x)[None], y[None])
+    slope = brentq(lambda w: (x * y * expit(-y * x * w)).sum() - w, -1e3, 1e3, xtol=1e-15, rtol=1e-14)
+    np.testing.assert_allclose(fit.modes[0], x * slope, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", [178, 671, 935])
+def test_newton_steps_are_halved_where_full_ones_go_round_in_circles(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(6, 5))
+    K, y = 3e5 * (A @ A.T)[None], np.where(rng.random((1, 6)) < 0.5, -1.0, 1.0)
+    fit = laplace_fit(K, y)
+    np.testing.assert_allclose(fit.modes, np.einsum("bij,bj->bi", K, fit.gradients), rtol=1e-6, atol=1e-6)
+    monkeypatch.setattr(_laplace, "_MAX_HALVINGS", 1)
+    with pytest.raises(RuntimeError, match=r"100 Newton steps"):
+        laplace_fit(K, y)
