@@ -165,19 +165,15 @@ def difference_forest(
     with canvas(340, 34 * len(names) + 104) as (figure, (axes,)):
         axes.axvline(0, color=LIGHT["ink"], linewidth=1.1)
         for row, name in enumerate(names):
-            axes.text(0, row - 0.26, name, va="center", fontsize=8.4, transform=axes.get_yaxis_transform(), bbox=_PLATE)
+            axes.text(0.012 * limit, row - 0.26, name, va="center", fontsize=8.4, bbox=_PLATE)
             axes.axhline(row + 0.42, color=LIGHT["rule"], linewidth=0.6)
-        if stored is not None:
-            _marks(axes, stored, names, 0.02, OURS_LOOK, f"{int(stored['n_draws'].max())} draws, stored", limit)
-        _marks(
-            axes,
-            live,
-            names,
-            0.05 if stored is None else 0.22,
-            BASELINE,
-            f"{int(live['n_draws'].max())} draws, made now",
-            limit,
-        )
+        now = f"{int(live['n_draws'].max())} draws, made now"
+        if stored is None:
+            _marks(axes, live, names, BASELINE, now, offset=0.05, edge=limit)
+        else:
+            kept = f"{int(stored['n_draws'].max())} draws, stored"
+            _marks(axes, stored, names, OURS_LOOK, kept, offset=0.02, edge=limit)
+            _marks(axes, live, names, BASELINE, now, offset=0.22, edge=limit, arrows=False)
         axes.set_ylim(len(names) - 0.55, -0.6)
         axes.set_xlim(-0.4 * limit, limit)
         axes.set_yticks([])
@@ -194,18 +190,23 @@ _PLATE: Any = {"facecolor": LIGHT["paper"], "edgecolor": "none", "pad": 0.8}
 
 
 def _marks(
-    axes: Axes, differences: pd.DataFrame, names: list[str], offset: float, look: Look, label: str, limit: float
-) -> None:
-    """Points with two standard errors; what lies beyond the limit becomes an arrow with its number."""
+    axes: Axes, differences: pd.DataFrame, names: list[str], look: Look, label: str, *, offset: float, edge: float,
+    arrows: bool = True,
+) -> None:  # fmt: skip
+    """Points with two standard errors; what lies beyond the edge becomes a number beside an arrow."""
     part = differences.set_index("method").reindex(names)
     mean, error = part["mean"].to_numpy(), 2 * part["standard_error"].to_numpy()
-    rows = np.arange(len(names)) + offset
-    inside = mean < 0.93 * limit
-    axes.errorbar(mean[inside], rows[inside], xerr=error[inside], fmt=look.marker, color=LIGHT[look.role],
+    rows = np.arange(len(names))
+    inside = mean < 0.93 * edge
+    axes.errorbar(mean[inside], rows[inside] + offset, xerr=error[inside], fmt=look.marker, color=LIGHT[look.role],
                   elinewidth=1.3, markersize=4.2, label=label)  # fmt: skip
-    for value, row in zip(mean[~inside & np.isfinite(mean)], rows[~inside & np.isfinite(mean)], strict=True):
-        axes.annotate(f"{value:.2f}", (limit, row), (0.86 * limit, row), va="center", ha="right", fontsize=8,
-                      color=LIGHT[look.role], arrowprops={"arrowstyle": "->", "color": LIGHT[look.role]})  # fmt: skip
+    beyond = ~inside & np.isfinite(mean)
+    for value, row in zip(mean[beyond], rows[beyond] + 0.12, strict=True):
+        at = (0.87 if arrows else 0.7) * edge
+        axes.text(at, row, f"{value:.2f}", va="center", ha="right", fontsize=8, color=LIGHT[look.role])
+        if arrows:
+            arrow = {"arrowstyle": "->", "color": LIGHT["muted"]}
+            axes.annotate("", (edge, row), (0.88 * edge, row), arrowprops=arrow)
 
 
 def confidence_steps(

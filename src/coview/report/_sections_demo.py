@@ -16,7 +16,7 @@ LIMITS = (
     "are plentiful. Expect a tie there; on one set of weak clinical data a class-balanced logistic regression on "
     "principal components was better.",
     "No calibrated probabilities with one or two labels per class: the calibration error is then 0.06 to 0.13, for "
-    "every method. It falls below about 0.06 from four labels per class on.",
+    "the best methods too. It falls below about 0.06 from four labels per class on.",
     "No calibrated probabilities from the printed model, with however many labels.",
     "The trust in a view is an average over models that drop or isolate it, and with few labels its interval is wide. "
     "It is no test of whether the view is worth its price.",
@@ -61,8 +61,8 @@ def heart_verdict(exhibit: Exhibit) -> str:
     verdicts = {verdict(row) for row in rows}
     if verdicts == {"ahead"}:
         return (
-            f"the best tuned pipeline comes close: coview is ahead by {gaps} nats on these data, which on other data of "
-            "this kind has been a tie."
+            f"the best tuned pipeline comes close: coview is ahead by {gaps} nats here, and on other data of this kind a "
+            "tie is to be expected."
         )
     if "behind" in verdicts:
         return f"a tuned pipeline can be better: the best one differs by {gaps} nats here."

@@ -72,7 +72,7 @@ def heart_sections(exhibit: Exhibit) -> tuple[Section, ...]:
         "heart", "Second exhibit: 920 heart patients, six views",
         paragraphs=(
             "Patients of four hospitals with history, blood, ECG, exercise test, fluoroscopy and thallium scan; most "
-            "lack whole views. The views tell different things about the heart, so their agreement has less to give: "
+            "lack whole views. The views tell different things about the heart, so their agreement has less to give, and "
             f"{heart_verdict(exhibit)} It needs no imputation and no tuning for that.",
         ),
     )  # fmt: skip
