@@ -15,6 +15,7 @@ __all__ = ["LaplaceFit", "laplace_fit"]
 
 _MAX_NEWTON_STEPS = 100
 _TOLERANCE = 1e-10
+_ROUNDING = 4.0 * np.finfo(np.float64).eps
 _MAX_HALVINGS = 30
 
 
@@ -120,7 +121,8 @@ def laplace_fit(covariances: NDArray[np.float64], targets: NDArray[np.float64]) 
     Notes
     -----
     Newton's method on ``B = I + Phi^{1/2} K Phi^{1/2}`` with step halving until the step is below 1e-10 of the mode
-    (Rasmussen and Williams, 2006, algorithm 3.1). Time O(n^3) per member and step; members that have converged leave the stack.
+    or below its rounding (Rasmussen and Williams, 2006, algorithm 3.1). Time O(n^3) per member and step; members that have
+    converged leave the stack.
 
     Examples
     --------
@@ -142,8 +144,11 @@ def laplace_fit(covariances: NDArray[np.float64], targets: NDArray[np.float64]) 
         weights[active], moved = step
         change = np.abs(moved - modes[active]).max(axis=1)
         scale = np.maximum(np.abs(moved).max(axis=1), 1.0)
+        # f = K a is rounded itself: |K| |a| is at most this, as |K_ij| <= sqrt(K_ii K_jj)
+        root = np.sqrt(np.maximum(np.diagonal(K, axis1=1, axis2=2), 0.0))
+        rounding = root.max(axis=1) * (root * np.abs(weights[active])).sum(axis=1)
         modes[active] = moved
-        active = active[~(change <= _TOLERANCE * scale)]
+        active = active[~(change <= _TOLERANCE * scale + _ROUNDING * rounding)]
     raise RuntimeError(
         f"The Laplace mode was not found in {_MAX_NEWTON_STEPS} Newton steps for {active.size} of {n_members} latent "
         "functions. Check that the kernels are finite and positive semi-definite."
