@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coview.inference._consensus import combine_experts
+from coview.inference._consensus import Experts, combine_experts
 from coview.inference._laplace import LaplaceFit
 from coview.inference._priors import ConsensusPrior, Prior
 from coview.inference._regression import RegressionFit
@@ -67,14 +67,14 @@ class LatentPosterior:
         if view is not None:
             variances = experts.covariances[:, view, view] - self.prior.consensus.weights.variances[view]
             return self.moments(experts.crosses[view], variances)
-        _, mean, variance = self._combined(new)
+        _, mean, variance = self._combined(experts)
         return mean, variance
 
     def contributions(self, new: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The mean of `at` as an exact sum: bias (n_new, K) and one part per view (n_views, n_new, K)."""
         if isinstance(self.prior, ConsensusPrior):
-            weights, _, _ = self._combined(new)
             experts = self.prior.experts(new, self.rows)
+            weights, _, _ = self._combined(experts)
             parts = weights * (self.scale * experts.crosses @ self.gradients.T)
         else:
             parts = self.scale * self.prior.contributions(new, self.rows) @ self.gradients.T
@@ -90,11 +90,8 @@ class LatentPosterior:
         known = np.stack([np.square(factor @ cross.T).sum(axis=0) for factor in self.variance_factors], axis=1)
         return cross @ self.gradients.T, np.maximum(prior_variance[:, None] - known, 0.0)
 
-    def _combined(self, new: Any) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def _combined(self, experts: Experts) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Generalized least squares of the views' opinions: weights (n_views, n_new, K), mean, variance (n_new, K)."""
-        if not isinstance(self.prior, ConsensusPrior):
-            raise TypeError("Opinions are combined for the consensus function only.")
-        experts = self.prior.experts(new, self.rows)
         crosses = self.scale * experts.crosses + self.bias_variance  # (n_views, n_new, n_labeled)
         prior = self.scale * experts.covariances + self.bias_variance  # (n_new, n_views, n_views)
         weights, means, variances = [], [], []
