@@ -66,7 +66,7 @@ class RegressionFit:
     def leave_one_out(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and variance of each labeled latent value given the other labels; exact."""
         diagonal = np.diagonal(self._inverse)
-        return self.targets - self.gradient / diagonal, 1.0 / diagonal - self.noise_variance
+        return self.targets - self.gradient / diagonal, np.maximum(1.0 / diagonal - self.noise_variance, 0.0)
 
     def evidence_gradient(self) -> NDArray[np.float64]:
         """Derivative of the evidence with respect to ``K(l, l)``; its trace is that with respect to the noise variance."""
