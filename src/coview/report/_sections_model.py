@@ -20,6 +20,11 @@ from coview.report._svg import CLASS_ROLES
 from coview.report._tables import Columns, Table, signed
 
 KINDS = {"agree": "views agree", "add": "views add", "joint": "joint spectrum"}
+MEANINGS = {
+    "views agree": "the views must agree",
+    "views add": "the views add their evidence",
+    "joint spectrum": "the views' similarities are summed first",
+}
 
 
 def presence_section(exhibit: Exhibit, *, paragraphs: Sequence[str], level: int) -> Section:
@@ -159,12 +164,12 @@ def agreement_by_count(exhibit: Exhibit) -> pd.DataFrame:
 def _agreement_picture(exhibit: Exhibit) -> Picture:
     """Weights of the kinds of setting by number of labels."""
     weights = agreement_by_count(exhibit)
-    first, kinds = weights.iloc[0], list(KINDS.values())
-    leading = "agree more than they add" if first[kinds[0]] > first[kinds[1]] else "add rather than agree"
+    kinds = list(KINDS.values())
+    order = weights.iloc[0].sort_values(ascending=False, kind="stable")
     reading = (
-        f"With {exhibit.job.counts[0]} labels the views {leading}: settings that tie them together have weight "
-        f"{first[kinds[0]]:.2f}, settings that add their evidence {first[kinds[1]]:.2f}, and spectra taken over all "
-        f"views together {first[kinds[2]]:.2f}."
+        f"With {exhibit.job.counts[0]} labels the largest weight, {order.iloc[0]:.2f}, is on models in which "
+        f"{MEANINGS[str(order.index[0])]}, then {order.iloc[1]:.2f} on models in which {MEANINGS[str(order.index[1])]}, and "
+        f"{order.iloc[2]:.2f} where {MEANINGS[str(order.index[2])]}."
     )
     columns: Columns = {"labels": ("", ""), **{kind: (kind, ".2f") for kind in kinds}}
     table = Table.from_frame(

@@ -107,10 +107,12 @@ def calibration_picture(exhibit: Exhibit, n_labeled: int) -> Picture:
                         ))
         )  # fmt: skip
     ours, other, printed = (exhibit.mean(m, n_labeled, "calibration_error") for m in looks_for(exhibit, n_labeled))
+    last = exhibit.job.counts[-1]
+    later = exhibit.mean(OURS, last, "calibration_error")
     reading = (
-        f"A point on the dashed line keeps its word; the mean distance from it is {ours:.2f} for coview, {other:.2f} "
-        f"for the best other way and {printed:.2f} for the printed model, which is right far more often than it dares "
-        "to say."
+        f"A point on the dashed line keeps its word. The mean distance from it, per draw, is {ours:.2f} for coview, "
+        f"{other:.2f} for the best other way and {printed:.2f} for the printed model; with {last} labels it is "
+        f"{later:.2f} for coview. Points above the line mean that the method is right more often than it says."
     )
     columns: Columns = {
         "method": ("method", ""), "low": ("from", ".1f"), "high": ("to", ".1f"), "n": ("predictions", "d"),
