@@ -57,3 +57,11 @@ def test_log_density_elementwise():
     values, means, variances = np.array([0.0, 1.5]), np.array([1.0, 1.0]), np.array([4.0, 1e-6])
     expected = norm.logpdf(values, means, np.sqrt(variances))
     np.testing.assert_allclose(gaussian_log_density(values, means, variances), expected, rtol=1e-12)
+
+
+def test_left_out_variances_are_never_negative():
+    rng = np.random.default_rng(0)
+    for power in range(-3, 6):
+        K = 1e-18 * np.eye(9) * rng.random(9)
+        noise = 10.0**power * rng.random()
+        assert (RegressionFit(K, rng.normal(size=9), noise).leave_one_out()[1] >= 0).all()

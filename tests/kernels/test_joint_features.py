@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.gaussian_process.kernels import RBF, DotProduct
 
 from coview import Views
-from coview.kernels import JointSpectralFeatures, SpectralFeatures, stack_views
+from coview.kernels import JointSpectralFeatures, SpectralFeatures, _features, stack_views, take_samples
 
 KERNELS = {
     "linear": [DotProduct(0.0), DotProduct(0.0)],
@@ -116,3 +116,21 @@ def test_stacked_views_are_zero_where_missing(sparse):
     stacked = stack_views([sp.csr_array(left) if sparse else left, right], presence, np.array([2.0, 10.0]))
     stacked = stacked.toarray() if sparse else stacked
     assert stacked.tolist() == [[2, 4, 0], [0, 0, 50], [6, 8, 60]]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_rows_of_some_samples_are_taken_from_every_view(form):
+    presence = np.array([[1, 0], [0, 1], [1, 1], [1, 1]], dtype=bool)
+    blocks = [form(np.array([[0.0], [2.0], [3.0]])), form(np.array([[10.0], [20.0], [30.0]]))]
+    left, right = take_samples(blocks, presence, np.array([1, 2, 3]))
+    as_list = [(block.toarray() if sp.issparse(block) else block).ravel().tolist() for block in (left, right)]
+    assert as_list == [[2.0, 3.0], [10.0, 20.0, 30.0]]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_many_samples_are_transformed_in_blocks(name, monkeypatch):
+    blocks, presence = problem(n=23)
+    features = JointSpectralFeatures(None, 3).fit_blocks(blocks, presence, KERNELS[name])
+    whole = features.transform_by_view(blocks, presence).sum(axis=0)
+    monkeypatch.setattr(_features, "_BLOCK_ROWS", 5)
+    np.testing.assert_allclose(features.transform_blocks(blocks, presence), whole, rtol=1e-9, atol=1e-12)
