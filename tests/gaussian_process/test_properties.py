@@ -300,8 +300,25 @@ def test_selecting_views_adds_the_settings_that_tell_them_apart():
         ({"settings": [{"joint": True}]}, r"settings\[0\] must give n_components"),
         ({"settings": [{"center": True}]}, r"settings\[0\] must give n_components"),
         ({"approximation": "exact"}, "low-rank features"),
+        ({"settings": {"view_variances": 1.0}}, "settings must be a list of dictionaries"),
+        ({"settings": [{"amplitude": -1.0}]}, r"settings\[0\]\['amplitude'\]"),
+        ({"settings": [{}], "amplitude": [1.0, 2.0]}, r"settings\[0\]\['amplitude'\] must be one number"),
+        ({"settings": [{"noise_variance": 0.1}]}, r"unknown keys \['noise_variance'\]"),
+        ({"settings": [{"n_components": 0}]}, r"settings\[0\]\['n_components'\]"),
+        ({"settings": [{"view_factors": [1.0, 2.0]}]}, r"one per view \(3\); got shape \(2,\)"),
+        ({"settings": [{"view_variances": [1.0, 2.0]}]}, r"one per view \(3\); got shape \(2,\)"),
+        ({"settings": [{"view_variances": -1.0}]}, "positive"),
+        ({"settings": [{"kernels": ["rbf"]}]}, "one entry per view"),
+        ({"settings": [{"view_variances": np.inf}], "latent": "consensus"}, "finite view variances"),
+        (
+            {"settings": [{"view_variances": [1.0, np.inf, 1.0], "n_components": 3}], "latent": "consensus"},
+            "finite view variances",
+        ),
         ({"amplitude": -1.0}, "amplitude"),
+        ({"amplitude": [1.0, 0.0]}, "amplitude must be a positive number or a list"),
         ({"n_components": 0}, "n_components"),
+        ({"n_components": [5, -1]}, "n_components must be a positive integer or a list"),
+        ({"n_components": []}, "n_components must be a positive integer or a list"),
         ({"hyperparameters": "fixed", "n_components": [5, 10]}, "n_components"),
         ({"hyperparameters": "fixed", "approximation": "exact", "n_components": 5}, "n_components"),
     ],
@@ -311,3 +328,17 @@ def test_parameters_that_make_no_sense_are_refused(changes, message):
     views, signal = problem(12, 2)
     with pytest.raises(ValueError, match=message):
         BayesianCoTrainingClassifier(**changes).fit(views, labels(signal, 8))
+
+
+def test_settings_may_name_views():
+    views, signal = problem(12, 2)
+    y = labels(signal, 8)
+    by_name = {
+        "view_variances": {"view_2": 3.0, "view_0": 1.0, "view_1": 2.0},
+        "kernels": dict(zip(views.names, kernels(), strict=True)),
+    }
+    by_position = {"view_variances": [1.0, 2.0, 3.0], "kernels": kernels()}
+    first, second = (BayesianCoTrainingClassifier("rbf", settings=[s]).fit(views, y) for s in (by_name, by_position))
+    np.testing.assert_array_equal(first.label_distributions_, second.label_distributions_)
+    assert first.settings_["kernels"].iloc[0] == second.settings_["kernels"].iloc[0]
+    assert first.settings_["kernels"].iloc[0] == [str(kernel) for kernel in kernels()]
