@@ -6,7 +6,12 @@ import pytest
 
 from coview import Views
 from coview.exceptions import ViewError
-from coview.gaussian_process import BayesianCoTrainingClassifier, BayesianCoTrainingRegressor, co_training_kernel
+from coview.gaussian_process import (
+    BayesianCoTrainingClassifier,
+    BayesianCoTrainingRegressor,
+    _base,
+    co_training_kernel,
+)
 
 from .small_problems import kernels, labels, problem, tables, targets
 
@@ -199,3 +204,15 @@ def test_a_sample_that_lacks_the_one_view_asked_for_is_named():
     lacking = np.flatnonzero(~views.presence[:, 0])
     with pytest.raises(ViewError, match=f"{lacking.size} of 16 samples .*'{lacking[0]}'"):
         model.predict_proba(views, view=views.names[0])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_many_new_samples_are_answered_in_blocks(form, monkeypatch):
+    blocks, signal = tables(14, 0)
+    model = classifier(form, no_view="prior").fit(blocks, labels(signal, 9))
+    new = with_an_empty_sample(tables(10, 5)[0], 4)
+    expected = model.predict_proba(new), model.predict_latent(new), model.explain(new)["total"].to_numpy()
+    monkeypatch.setattr(_base, "_BLOCK_ROWS", 3)
+    got = model.predict_proba(new), model.predict_latent(new), model.explain(new)["total"].to_numpy()
+    for left, right in zip(got, expected, strict=True):
+        np.testing.assert_allclose(left, right, rtol=1e-9, atol=1e-12)

@@ -196,3 +196,15 @@ def test_regression_weights_are_the_densities_of_the_targets_left_out():
     assert model.loo_score_ == pytest.approx(np.log(weights @ np.exp(scores)).sum(), rel=1e-9)
     expected = sum(w * single.transduction_ for w, single in zip(weights, singles, strict=True))
     np.testing.assert_allclose(model.transduction_, expected, rtol=1e-8)
+
+
+def test_settings_of_small_weight_are_not_left_out():
+    views, y, settings = mixture_problem()
+    common = {"kernel": kernels(), "bias_variance": 0.5, "temperature": 1.0, "weighting": "leave_one_out"}
+    pair = [settings[0], {**settings[1], "log_prior": -9.0}]
+    model = BayesianCoTrainingClassifier(settings=pair, **common).fit(views, y)
+    weights = model.settings_["weight"]
+    assert 1e-6 < weights[1] < 1e-3
+    singles = [BayesianCoTrainingClassifier(settings=[s], **common).fit(views, y) for s in pair]
+    expected = sum(w * single.label_distributions_ for w, single in zip(weights, singles, strict=True))
+    np.testing.assert_allclose(model.label_distributions_, expected, rtol=1e-9)
