@@ -237,3 +237,15 @@ def test_trust_in_a_view_without_samples_is_not_a_number():
     assert row["n_samples"] == 0
     assert np.isnan(row["share"])
     assert model.view_trust_["share"].sum() == pytest.approx(1.0)
+
+
+def test_views_named_like_other_columns_keep_a_column_of_their_own():
+    blocks, signal = tables(14, 0, missing=0.0)
+    views = dict(zip(("bias", "total", "eye"), blocks, strict=True))
+    plain = dict(zip(("a", "b", "c"), blocks, strict=True))
+    y = labels(signal, 9)
+    parameters = MODELS["mean"]
+    table = BayesianCoTrainingClassifier(kernels(), **parameters).fit(views, y).explain(views)
+    expected = BayesianCoTrainingClassifier(kernels(), **parameters).fit(plain, y).explain(plain)
+    assert table.columns.tolist() == ["sample", "bias", "bias (view)", "total (view)", "eye", "early_fusion", "total"]
+    np.testing.assert_array_equal(table.drop(columns="sample"), expected.drop(columns="sample"))
