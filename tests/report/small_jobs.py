@@ -69,5 +69,6 @@ def use_small_jobs(monkeypatch):
 
     monkeypatch.setattr(_exhibits, "default_model", tiny_model)
     monkeypatch.setattr(_exhibits, "N_JOBS", 1)
+    monkeypatch.setattr(_exhibits, "load_stored", lambda name: None)
     monkeypatch.setattr(demo, "breast_job", tiny_breast)
     monkeypatch.setattr(demo, "heart_job", tiny_heart)
