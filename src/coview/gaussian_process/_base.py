@@ -17,7 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from coview.base import Interval, MultiViewEstimator, StrOptions
 from coview.exceptions import ViewError
 from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_moments
+from coview.gaussian_process._keys import kernel_key
 from coview.gaussian_process._learning import learn_setting
+from coview.gaussian_process._new_samples import NewSamples
 from coview.gaussian_process._objective import EvidenceObjective, Parameters
 from coview.gaussian_process._planning import (
     consensus_grid,
@@ -25,7 +27,7 @@ from coview.gaussian_process._planning import (
     mean_grid,
 )
 from coview.gaussian_process._prepared import SEEN_IN_FIT, PreparedViews
-from coview.gaussian_process._prior_bank import NewSamples, PriorBank, kernel_key
+from coview.gaussian_process._prior_bank import PriorBank
 from coview.gaussian_process._refit import parameters_without
 from coview.gaussian_process._setting import Setting
 from coview.gaussian_process._tables import explanation_table, trust_table

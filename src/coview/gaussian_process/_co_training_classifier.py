@@ -52,9 +52,9 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
         For fixed parameters: exact kernels, or features; "auto" is exact up to 5,000 samples.
     select_views : "auto" or bool, default="auto"
         Add settings that drop one view or keep only one, which is what `view_trust_` rests on.
-    amplitude : float, default=None
+    amplitude : float or list of float, default=None
         Mean prior variance of the latent function over the training samples; None leaves the kernels' scale, under
-        averaging it is part of the grid.
+        averaging it is part of the grid, to which a list gives the values.
     bias_variance : float, default=None
         Prior variance of the offset; None: 1/2 under averaging of the mean model, otherwise 0.
     temperature : float or list of float, default=None

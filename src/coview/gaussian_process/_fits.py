@@ -9,7 +9,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from coview.gaussian_process._prior_bank import NewSamples, PriorBank
+from coview.gaussian_process._new_samples import NewSamples
+from coview.gaussian_process._prior_bank import PriorBank
 from coview.gaussian_process._setting import Setting
 from coview.inference import (
     ConsensusPrior,

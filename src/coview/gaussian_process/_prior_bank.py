@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.gaussian_process.kernels import RBF, Kernel
+from sklearn.gaussian_process.kernels import RBF
 from sklearn.utils import check_random_state
 
 from coview.exceptions import ViewError
+from coview.gaussian_process._keys import feature_key, kernel_key, prior_key
+from coview.gaussian_process._new_samples import NewSamples
 from coview.gaussian_process._setting import Setting
 from coview.inference import (
     ConsensusPrior,
     DenseConsensus,
     FeatureConsensus,
-    JointFeatures,
     JointPrior,
     MeanPrior,
-    NewFeatures,
-    NewGrams,
     Prior,
     ViewWeights,
 )
@@ -32,7 +31,6 @@ from coview.kernels import (
     SpectralFeatures,
     ViewCompletion,
     ViewScaling,
-    diagonal,
     gram,
     kernel_per_view,
     linear_amplitude,
@@ -42,7 +40,7 @@ from coview.kernels import (
     take_samples,
 )
 
-__all__ = ["NewSamples", "PriorBank", "kernel_key"]
+__all__ = ["PriorBank"]
 
 _WIDTH_FACTOR = 1.5
 # Samples that the spectrum of a nonlinear kernel is taken over; others are projected onto it.
@@ -140,7 +138,7 @@ class PriorBank:
     def plan(self, settings: Sequence[Setting]) -> None:
         """Note the largest rank that each feature map will be asked for, so that smaller ranks are cuts of it."""
         for setting in settings:
-            key = _feature_key(setting)
+            key = feature_key(setting)
             known = self._max_rank.get(key, 0)
             rank = setting.n_components
             if known is not None and (rank is None or rank > known):
@@ -149,7 +147,7 @@ class PriorBank:
 
     def prior(self, setting: Setting) -> Prior:
         """Covariance of the latent function of a setting, before amplitude and bias."""
-        key = ("prior", *_prior_key(setting))
+        key = ("prior", *prior_key(setting))
         if setting.n_components is None and key not in self._cache:
             self._forget_dense()
         return cast("Prior", self._once(key, lambda: self._make_prior(setting)))
@@ -185,7 +183,7 @@ class PriorBank:
 
     def _full_consensus(self, setting: Setting) -> FeatureConsensus:
         """The consensus at the largest rank of its feature maps."""
-        key = ("consensus", _feature_key(setting), setting.view_variances, setting.view_factors)
+        key = ("consensus", feature_key(setting), setting.view_variances, setting.view_factors)
         features = [training for _, training in self.view_features(setting)]
         return cast(
             "FeatureConsensus",
@@ -209,13 +207,13 @@ class PriorBank:
 
     def view_features(self, setting: Setting) -> list[tuple[SpectralFeatures, NDArray[np.float64]]]:
         """Feature map and training features (n_j, r_j) of each view, at the largest rank planned."""
-        key = ("features", _feature_key(setting))
+        key = ("features", feature_key(setting))
         return cast(
             "list[tuple[SpectralFeatures, NDArray[np.float64]]]", self._once(key, lambda: self._map_views(setting))
         )
 
     def _map_views(self, setting: Setting) -> list[tuple[SpectralFeatures, NDArray[np.float64]]]:
-        rank = self._max_rank.get(_feature_key(setting), setting.n_components)
+        rank = self._max_rank.get(feature_key(setting), setting.n_components)
         maps = []
         for kernel, block in zip(self.kernels(setting.kernels), self.blocks, strict=True):
             features = SpectralFeatures(kernel, rank, center=setting.center, scale=setting.scale)
@@ -246,7 +244,7 @@ class PriorBank:
 
     def joint_features(self, setting: Setting) -> tuple[Any, NDArray[np.float64]]:
         """Feature map and training features (n_samples, r) of all views together, at the largest rank planned."""
-        key = ("joint", _feature_key(setting))
+        key = ("joint", feature_key(setting))
         make = self._fuse if setting.family == "early_fusion" else self._join
         return cast("tuple[Any, NDArray[np.float64]]", self._once(key, lambda: make(setting)))
 
@@ -254,7 +252,7 @@ class PriorBank:
         blocks, presence = self.blocks, self.presence
         if setting.family == "completed":
             blocks, presence = self.completed
-        rank = self._max_rank.get(_feature_key(setting), setting.n_components)
+        rank = self._max_rank.get(feature_key(setting), setting.n_components)
         features = JointSpectralFeatures(None, rank, setting.center, setting.scale, view_factors=setting.view_factors)
         kernels = self.kernels(setting.kernels)
         sample = self.landmarks
@@ -267,7 +265,7 @@ class PriorBank:
     def _fuse(self, setting: Setting) -> tuple[SpectralFeatures, NDArray[np.float64]]:
         table = self.fused(*self.completed)
         width = _WIDTH_FACTOR * median_distance(table, check_random_state(self.random_state))
-        rank = self._max_rank.get(_feature_key(setting), setting.n_components)
+        rank = self._max_rank.get(feature_key(setting), setting.n_components)
         features = SpectralFeatures(RBF(width), rank, center=True)
         return features, features.fit(table[self.landmarks]).transform(table)
 
@@ -301,99 +299,6 @@ class PriorBank:
         return NewSamples(self, self.scaled(blocks), presence)
 
 
-class NewSamples:
-    """Features and kernel values of new samples under the settings of a bank.
-
-    Parameters
-    ----------
-    bank : PriorBank
-    blocks : sequence
-        Scaled rows of each view, over the new samples that have it.
-    presence : ndarray of shape (n_new, n_views), dtype=bool
-    """
-
-    def __init__(self, bank: PriorBank, blocks: Sequence[Any], presence: NDArray[np.bool_]) -> None:
-        self.bank = bank
-        self.blocks = list(blocks)
-        self.presence = presence
-        self._cache: dict[Hashable, Any] = {}
-
-    def inputs(self, setting: Setting, *, by_view: bool = False) -> Any:
-        """What the prior of a setting needs of the new samples."""
-        if setting.family != "views":
-            return self._joint(setting, by_view)
-        if setting.n_components is None:
-            return self._grams(setting)
-        key = _feature_key(setting)
-        if key not in self._cache:
-            maps = self.bank.view_features(setting)
-            self._cache[key] = [m.transform(block) for (m, _), block in zip(maps, self.blocks, strict=True)]
-        return NewFeatures(self.presence, [block[:, : setting.n_components] for block in self._cache[key]])
-
-    def _grams(self, setting: Setting) -> NewGrams:
-        key = ("grams", kernel_key(setting.kernels), setting.scale)
-        if key not in self._cache:
-            kernels = self.bank.kernels(setting.kernels)
-            scales = [1.0] * len(kernels)
-            if setting.scale:
-                own = [diagonal(k, b) for k, b in zip(kernels, self.bank.blocks, strict=True)]
-                scales = [float(d.mean()) if d.size and d.mean() > 0.0 else 1.0 for d in own]
-            crosses = [
-                gram(k, new, old) / s
-                for k, new, old, s in zip(kernels, self.blocks, self.bank.blocks, scales, strict=True)
-            ]
-            diagonals = [diagonal(k, new) / s for k, new, s in zip(kernels, self.blocks, scales, strict=True)]
-            self._cache[key] = NewGrams(self.presence, crosses, diagonals)
-        return cast("NewGrams", self._cache[key])
-
-    def _joint(self, setting: Setting, by_view: bool) -> JointFeatures:
-        key = (_feature_key(setting), by_view)
-        if key not in self._cache:
-            features = self.bank.joint_features(setting)[0]
-            if setting.family == "early_fusion":
-                table = self.bank.fused(self._completed(), np.ones_like(self.presence))
-                self._cache[key] = (features.transform(table), None)
-            else:
-                complete = setting.family == "completed"
-                blocks = self._completed() if complete else self.blocks
-                presence = np.ones_like(self.presence) if complete else self.presence
-                parts = features.transform_by_view(blocks, presence)
-                self._cache[key] = (parts.sum(axis=0), parts)
-        total, parts = self._cache[key]
-        rank = setting.n_components
-        return JointFeatures(total[:, :rank], None if parts is None else parts[:, :, :rank])
-
-    def _completed(self) -> list[Any]:
-        if "completed" not in self._cache:
-            self._cache["completed"] = self.bank.completion.complete(self.blocks, self.presence)
-        return cast("list[Any]", self._cache["completed"])
-
-
-def kernel_key(spec: Any) -> Hashable:
-    """A kernel specification as a dictionary key: equal only where every parameter is equal in every digit."""
-    if isinstance(spec, Kernel):
-        parameters = sorted(spec.get_params(deep=False).items())
-        return (type(spec), *((name, kernel_key(value)) for name, value in parameters))
-    if isinstance(spec, np.ndarray):
-        return (spec.shape, spec.tobytes())
-    if isinstance(spec, list | tuple):
-        return tuple(kernel_key(item) for item in spec)
-    if isinstance(spec, Mapping):
-        return tuple((name, kernel_key(item)) for name, item in spec.items())
-    return cast("Hashable", spec)
-
-
 def _is_dense(value: Any) -> bool:
     """Whether a cached prior or list of Gram matrices holds n x n matrices."""
     return isinstance(value, list) or isinstance(getattr(value, "consensus", None), DenseConsensus)
-
-
-def _feature_key(setting: Setting) -> Hashable:
-    """What a feature map depends on, its rank apart."""
-    factors = setting.view_factors if setting.family != "views" else None
-    return (setting.family, kernel_key(setting.kernels), setting.center, setting.scale, factors)
-
-
-def _prior_key(setting: Setting) -> tuple[Hashable, ...]:
-    """What a prior depends on."""
-    return (_feature_key(setting), setting.n_components, setting.view_variances, setting.view_factors)

@@ -1,0 +1,87 @@
+"""New samples as the priors of a bank need them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coview.gaussian_process._keys import feature_key, kernel_key
+from coview.gaussian_process._setting import Setting
+from coview.inference import JointFeatures, NewFeatures, NewGrams
+from coview.kernels import diagonal, gram
+
+if TYPE_CHECKING:
+    from coview.gaussian_process._prior_bank import PriorBank
+
+__all__ = ["NewSamples"]
+
+
+class NewSamples:
+    """Features and kernel values of new samples under the settings of a bank.
+
+    Parameters
+    ----------
+    bank : PriorBank
+    blocks : sequence
+        Scaled rows of each view, over the new samples that have it.
+    presence : ndarray of shape (n_new, n_views), dtype=bool
+    """
+
+    def __init__(self, bank: PriorBank, blocks: Sequence[Any], presence: NDArray[np.bool_]) -> None:
+        self.bank = bank
+        self.blocks = list(blocks)
+        self.presence = presence
+        self._cache: dict[Hashable, Any] = {}
+
+    def inputs(self, setting: Setting, *, by_view: bool = False) -> Any:
+        """What the prior of a setting needs of the new samples."""
+        if setting.family != "views":
+            return self._joint(setting, by_view)
+        if setting.n_components is None:
+            return self._grams(setting)
+        key = feature_key(setting)
+        if key not in self._cache:
+            maps = self.bank.view_features(setting)
+            self._cache[key] = [m.transform(block) for (m, _), block in zip(maps, self.blocks, strict=True)]
+        return NewFeatures(self.presence, [block[:, : setting.n_components] for block in self._cache[key]])
+
+    def _grams(self, setting: Setting) -> NewGrams:
+        key = ("grams", kernel_key(setting.kernels), setting.scale)
+        if key not in self._cache:
+            kernels = self.bank.kernels(setting.kernels)
+            scales = [1.0] * len(kernels)
+            if setting.scale:
+                own = [diagonal(k, b) for k, b in zip(kernels, self.bank.blocks, strict=True)]
+                scales = [float(d.mean()) if d.size and d.mean() > 0.0 else 1.0 for d in own]
+            crosses = [
+                gram(k, new, old) / s
+                for k, new, old, s in zip(kernels, self.blocks, self.bank.blocks, scales, strict=True)
+            ]
+            diagonals = [diagonal(k, new) / s for k, new, s in zip(kernels, self.blocks, scales, strict=True)]
+            self._cache[key] = NewGrams(self.presence, crosses, diagonals)
+        return cast("NewGrams", self._cache[key])
+
+    def _joint(self, setting: Setting, by_view: bool) -> JointFeatures:
+        key = (feature_key(setting), by_view)
+        if key not in self._cache:
+            features = self.bank.joint_features(setting)[0]
+            if setting.family == "early_fusion":
+                table = self.bank.fused(self._completed(), np.ones_like(self.presence))
+                self._cache[key] = (features.transform(table), None)
+            else:
+                complete = setting.family == "completed"
+                blocks = self._completed() if complete else self.blocks
+                presence = np.ones_like(self.presence) if complete else self.presence
+                parts = features.transform_by_view(blocks, presence)
+                self._cache[key] = (parts.sum(axis=0), parts)
+        total, parts = self._cache[key]
+        rank = setting.n_components
+        return JointFeatures(total[:, :rank], None if parts is None else parts[:, :, :rank])
+
+    def _completed(self) -> list[Any]:
+        if "completed" not in self._cache:
+            self._cache["completed"] = self.bank.completion.complete(self.blocks, self.presence)
+        return cast("list[Any]", self._cache["completed"])
