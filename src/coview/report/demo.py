@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import coview
 from coview.report._exhibits import Exhibit, breast_job, heart_job, make_exhibit
@@ -57,12 +58,14 @@ def run_demo(
     _check_replaceable(output)
     echo(f"coview {coview.__version__}: classes of real patients from few labels and incomplete views\n")
     exhibits = []
-    for number, make_job in enumerate((breast_job, heart_job), start=1):
-        exhibit = make_exhibit(make_job(), repeats=repeats, seed=seed, full=full)
-        for line in [*exhibit_lines(exhibit, number), *comparison_lines(exhibit), ""]:
-            echo(line)
-        exhibits.append(exhibit)
-    page = render_report(demo_report(*exhibits, seed=seed))
+    # One thread per process: many small factorizations, which threads of a BLAS slow down, and the same rounding everywhere.
+    with threadpool_limits(limits=1):
+        for number, make_job in enumerate((breast_job, heart_job), start=1):
+            exhibit = make_exhibit(make_job(), repeats=repeats, seed=seed, full=full)
+            for line in [*exhibit_lines(exhibit, number), *comparison_lines(exhibit), ""]:
+                echo(line)
+            exhibits.append(exhibit)
+        page = render_report(demo_report(*exhibits, seed=seed))
     files = {"report.html": page, MARKER: "Written by coview demo; this folder is replaced by the next one.\n"}
     files |= {f"predictions-{e.job.name}.csv": _csv(e) for e in exhibits}
     if full:
