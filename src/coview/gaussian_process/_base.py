@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, MultiViewEstimator, StrOptions
 from coview.exceptions import ViewError
-from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_moments
+from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_moments, blas_threads
 from coview.gaussian_process._keys import kernel_key
 from coview.gaussian_process._learning import learn_setting
 from coview.gaussian_process._new_samples import NewSamples
@@ -275,8 +275,9 @@ class BayesianCoTraining(MultiViewEstimator):
         K = len(self._average.fits.targets)
         mean, variance = np.zeros((views.n_samples, K)), np.full((views.n_samples, K), np.inf)
         for rows, presence in blocks:
-            new = self._new_samples(views, rows, presence)
-            mean[rows], variance[rows] = average_moments(self._average.at(new, self._view_position(view)))
+            with blas_threads(self._average.fits.settings):
+                new = self._new_samples(views, rows, presence)
+                mean[rows], variance[rows] = average_moments(self._average.at(new, self._view_position(view)))
         return mean, variance
 
     def _view_position(self, view: str | None) -> int | None:
@@ -306,8 +307,9 @@ class BayesianCoTraining(MultiViewEstimator):
         bias, fused = np.zeros((views.n_samples, K)), np.zeros((views.n_samples, K))
         parts = np.zeros((n_views, views.n_samples, K))
         for rows, presence in blocks:
-            new = self._new_samples(views, rows, presence)
-            bias[rows], fused[rows], parts[:, rows] = self._average.contributions(new)
+            with blas_threads(self._average.fits.settings):
+                new = self._new_samples(views, rows, presence)
+                bias[rows], fused[rows], parts[:, rows] = self._average.contributions(new)
         bias, parts, fused = self._outward_parts(bias, parts, fused)
         return explanation_table(views.index, self._latent_labels(), self._prepared.bank.names, bias, parts, fused)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from coview.base import LabeledClassifierMixin
 from coview.gaussian_process._base import BayesianCoTraining, _fill
-from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_classes, fit_logistic
+from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_classes, blas_threads, fit_logistic
 from coview.gaussian_process._prepared import PreparedViews
 from coview.gaussian_process._setting import TEMPERATURES, Setting, with_amplitudes
 from coview.gaussian_process._tables import settings_table
@@ -197,8 +197,9 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
         if self.hyperparameters == "maximize":
             settings = [self._learned(prepared.bank, settings[0], rows, targets, bias)]
         self._note(f"fitting {len(settings)} settings to {rows.size} labels of {len(self.classes_)} classes")
-        fits = fit_logistic(prepared.bank, settings, rows, targets, bias, self.n_jobs)
-        self._conclude(prepared, fits, labels, target)
+        with blas_threads(settings):
+            fits = fit_logistic(prepared.bank, settings, rows, targets, bias, self.n_jobs)
+            self._conclude(prepared, fits, labels, target)
         return self
 
     def _conclude(self, prepared: PreparedViews, fits: SettingFits, labels: NDArray[np.int64], target: Any) -> None:
@@ -278,8 +279,9 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
         views, blocks = self._new_blocks(X, view)
         probabilities = np.full((views.n_samples, len(self.classes_)), 1.0 / len(self.classes_))
         for rows, presence in blocks:
-            new = self._new_samples(views, rows, presence)
-            probabilities[rows] = self._averaged(self._average.at(new, self._view_position(view)))[0]
+            with blas_threads(self._average.fits.settings):
+                new = self._new_samples(views, rows, presence)
+                probabilities[rows] = self._averaged(self._average.at(new, self._view_position(view)))[0]
         return probabilities
 
     def predict(self, X: Any, *, view: str | None = None) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 from coview.base import LabeledRegressorMixin
 from coview.gaussian_process._base import BayesianCoTraining, _fill
-from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_moments, fit_gaussian
+from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_moments, blas_threads, fit_gaussian
 from coview.gaussian_process._prepared import PreparedViews
 from coview.gaussian_process._setting import Setting, with_noise
 from coview.gaussian_process._tables import settings_table
@@ -146,8 +146,9 @@ random_state, n_jobs, verbose
         if self.hyperparameters == "maximize":
             settings = [self._learned(prepared.bank, settings[0], rows, labels[None], bias)]
         self._note(f"fitting {len(settings)} settings to {rows.size} targets")
-        fits = fit_gaussian(prepared.bank, settings, rows, labels, bias, self.n_jobs)
-        self._conclude(prepared, fits, target)
+        with blas_threads(settings):
+            fits = fit_gaussian(prepared.bank, settings, rows, labels, bias, self.n_jobs)
+            self._conclude(prepared, fits, target)
         return self
 
     def _conclude(self, prepared: PreparedViews, fits: SettingFits, target: Any) -> None:

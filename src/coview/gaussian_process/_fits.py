@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from coview.gaussian_process._new_samples import NewSamples
 from coview.gaussian_process._prior_bank import PriorBank
@@ -77,6 +80,15 @@ class SettingFits:
             stack = np.broadcast_to(covariance, (len(self.targets), *covariance.shape))
             fit = LaplaceFit(stack, self.targets, self.modes[position])
         return LatentPosterior(prior, self.rows, float(self.scales[position]), self.bias_variance, fit)
+
+
+def blas_threads(settings: Sequence[Setting]) -> AbstractContextManager[Any]:
+    """One BLAS thread while many small matrices are worked on: threads would wait for each other longer than they work.
+
+    Exact kernels, few and large, keep all threads.
+    """
+    small = len(settings) > 1 and any(setting.n_components is not None for setting in settings)
+    return cast("AbstractContextManager[Any]", threadpool_limits(limits=1 if small else None, user_api="blas"))
 
 
 def _scale(bank: PriorBank, setting: Setting) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 import coview
 from coview.report._exhibits import Exhibit, breast_job, heart_job, make_exhibit
