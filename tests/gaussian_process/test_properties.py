@@ -342,3 +342,31 @@ def test_settings_may_name_views():
     np.testing.assert_array_equal(first.label_distributions_, second.label_distributions_)
     assert first.settings_["kernels"].iloc[0] == second.settings_["kernels"].iloc[0]
     assert first.settings_["kernels"].iloc[0] == [str(kernel) for kernel in kernels()]
+
+
+@pytest.mark.parametrize("latent", ["mean", "consensus"])
+def test_given_view_variances_take_the_place_of_the_averaged_ones(latent):
+    rng = np.random.default_rng(3)
+    views = [rng.standard_normal((24, 2)), rng.standard_normal((24, 3))]
+    y = np.where(np.arange(24) < 8, np.arange(24) % 2, np.nan)
+    model = BayesianCoTrainingClassifier("rbf", latent=latent, view_variances=[0.5, 2.0], select_views=False).fit(
+        views, y
+    )
+    per_view = model.settings_[model.settings_["family"] == "views"]
+    assert len(per_view) > 0
+    assert per_view["view_variances"].map(tuple).unique().tolist() == [(0.5, 2.0)]
+
+
+def test_settings_of_a_fixed_model_are_refused():
+    model = BayesianCoTrainingClassifier("rbf", settings=[{"n_components": 2}], hyperparameters="fixed")
+    with pytest.raises(ValueError, match="settings are what hyperparameters='average' averages"):
+        model.fit(np.arange(8.0)[:, None], [0.0, 1.0] * 2 + [np.nan] * 4)
+
+
+def test_settings_take_what_they_leave_out_from_the_estimator():
+    X, y = [np.arange(8.0)[:, None], np.arange(8.0)[:, None] ** 2], [0.0, 1.0] * 2 + [np.nan] * 4
+    model = BayesianCoTrainingClassifier(
+        "rbf", view_variances=[0.5, 2.0], amplitude=3.0, settings=[{"n_components": 2}]
+    )
+    row = model.fit(X, y).settings_.iloc[0]
+    assert (row["view_variances"], row["amplitude"]) == ([0.5, 2.0], 3.0)

@@ -130,8 +130,15 @@ class BayesianCoTraining(MultiViewEstimator):
     def _plan(self, prepared: PreparedViews, noise_variance: float | None) -> list[Setting]:
         """Settings before amplitudes and noise are spread over them, or the one given."""
         bank = prepared.bank
-        if self.hyperparameters == "average" and self.settings is not None:
-            return settings_from(self.settings, bank.names, self.amplitude, noise_variance)
+        if self.settings is not None:
+            if self.hyperparameters != "average":
+                raise ValueError(
+                    f"settings are what hyperparameters='average' averages; leave them out with {self.hyperparameters!r}."
+                )
+            defaults = {"amplitude": self.amplitude, "noise_variance": noise_variance}
+            if self.view_variances is not None:
+                defaults["view_variances"] = self.view_variances
+            return settings_from(self.settings, bank.names, defaults)
         if self.hyperparameters == "average" and self.latent == "mean":
             if self.approximation == "exact":
                 raise ValueError(
@@ -139,7 +146,9 @@ class BayesianCoTraining(MultiViewEstimator):
                     "without n_components."
                 )
             select = len(bank.names) > 1 if self.select_views == "auto" else bool(self.select_views)
-            return mean_grid(bank, select_views=select, n_components=self.n_components)
+            return mean_grid(
+                bank, select_views=select, n_components=self.n_components, view_variances=self.view_variances
+            )
         setting = fixed_setting(
             bank,
             self.view_variances,
@@ -148,7 +157,7 @@ class BayesianCoTraining(MultiViewEstimator):
             amplitude=self.amplitude,
             noise_variance=noise_variance,
         )
-        if self.hyperparameters == "average":
+        if self.hyperparameters == "average" and self.view_variances is None:
             return consensus_grid(bank, self._seed(), setting)
         return [setting]
 
@@ -193,9 +202,8 @@ class BayesianCoTraining(MultiViewEstimator):
         self.agreement_ = average.agreement()
         self._objective = None
         self.__dict__.pop("theta_", None)
-        uncut = best.n_components is None or best.n_components >= len(
-            prepared.kept
-        )  # then features and kernels are equal
+        # Features that are not cut stand for the kernels themselves.
+        uncut = best.n_components is None or best.n_components >= len(prepared.kept)
         if self.hyperparameters != "average" and uncut:
             self._objective = self._objective_at(prepared.bank, best, fits.rows, fits.targets, fits.bias_variance)
             self.theta_ = self._objective.theta

@@ -44,8 +44,8 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
     weighting : {"bootstrap", "leave_one_out", "evidence"}, default="bootstrap"
         How settings are weighted.
     view_variances : float, list or dict, default=None
-        Variance of each view about the consensus, in squared latent units, where they are not averaged; ``inf`` adds views.
-        None: a tenth of the kernel's mean diagonal.
+        Variance of each view about the consensus, in squared latent units; ``inf`` adds views. None: part of the grid under
+        averaging, otherwise a tenth of the kernel's mean diagonal.
     n_components : int or list of int, default=None
         Rank of each view's features; under averaging the rank or ranks of the grid (None: 5, 10, 20, 40).
     approximation : {"auto", "exact", "low_rank"}, default="auto"

@@ -78,14 +78,23 @@ def fixed_setting(
     )
 
 
-def mean_grid(bank: PriorBank, *, select_views: bool, n_components: int | Sequence[int] | None) -> list[Setting]:
-    """The default grid of the mean-consensus model over the bank's views, without amplitudes."""
+def mean_grid(
+    bank: PriorBank, *, select_views: bool, n_components: int | Sequence[int] | None, view_variances: Any
+) -> list[Setting]:
+    """The default grid of the mean-consensus model over the bank's views, without amplitudes.
+
+    ``n_components`` and ``view_variances`` stand in place of the grid's own where they are given.
+    """
     names: Sequence[Any] = [None]
     if bank.automatic:
         names = AUTO_KERNELS if any(not sp.issparse(block) for block in bank.blocks if block.shape[0]) else ("linear",)
     kernels = [bank.kernels(name) for name in names]
     precomputed = any(isinstance(kernel, PrecomputedKernel) for per_view in kernels for kernel in per_view)
-    ranks = {} if n_components is None else {"ranks": tuple(positive_numbers(n_components, "n_components", whole=True))}
+    given: dict[str, Any] = {}
+    if n_components is not None:
+        given["ranks"] = tuple(positive_numbers(n_components, "n_components", whole=True))
+    if view_variances is not None:
+        given["levels"] = [numbers_per_view(view_variances, bank.names, "view_variances")]
     return default_settings(
         names,
         seen=bank.seen,
@@ -94,7 +103,7 @@ def mean_grid(bank: PriorBank, *, select_views: bool, n_components: int | Sequen
         completable=not precomputed,
         uncentered_joint=[name for name in names if not (name == "linear" and bank.dense)],
         select_views=select_views,
-        **ranks,
+        **given,
     )
 
 

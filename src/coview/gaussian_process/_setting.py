@@ -22,7 +22,7 @@ AUTO_KERNELS = ("linear", "rbf")
 TEMPERATURES = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0)
 
 _RANKS = (5, 10, 20, 40)
-_LEVELS = (0.1, 1.0, np.inf)
+_LEVELS = ((0.1,), (1.0,), (np.inf,))
 _AMPLITUDES = (1.0, 4.0, 16.0)
 _REGRESSION_AMPLITUDES = (0.3, 1.0, 3.0)
 _REGRESSION_NOISES = (0.02, 0.1, 0.4)
@@ -91,6 +91,7 @@ def default_settings(
     completable: bool,
     uncentered_joint: Sequence[Any],
     ranks: Sequence[int] = _RANKS,
+    levels: Sequence[tuple[float, ...]] = _LEVELS,
     select_views: bool = True,
 ) -> list[Setting]:
     """The grid of kernels, ranks, view variances and joint spectra, without amplitudes.
@@ -110,6 +111,8 @@ def default_settings(
     uncentered_joint : sequence
         Values of `kernel_names` whose joint spectrum is also taken uncentered.
     ranks : sequence of int
+    levels : sequence of tuple of float
+        View variances of the per-view kernels.
     select_views : bool
         Add "drop one view" and "only one view", for the per-view kernels at the rank nearest to 10.
     """
@@ -118,7 +121,7 @@ def default_settings(
     for kernels in kernel_names:
         for rank in ranks:
             per_kernel = replace(base, kernels=kernels, n_components=rank)
-            equal += [replace(per_kernel, view_variances=(level,)) for level in _LEVELS]
+            equal += [replace(per_kernel, view_variances=level) for level in levels]
             equal.append(replace(per_kernel, family="joint"))
             if kernels in uncentered_joint:
                 equal.append(replace(per_kernel, family="joint", center=False))

@@ -54,26 +54,22 @@ def positive_numbers(values: Any, what: str, *, whole: bool = False) -> list[Any
     return list(numbers.tolist())
 
 
-def settings_from(entries: Any, names: Sequence[str], amplitude: Any, noise_variance: float | None) -> list[Setting]:
-    """Settings from the dictionaries of the ``settings`` parameter; what they leave out comes from the estimator.
+def settings_from(entries: Any, names: Sequence[str], defaults: Mapping[str, Any]) -> list[Setting]:
+    """Settings from the dictionaries of the ``settings`` parameter; what they leave out comes from ``defaults``.
 
-    ``noise_variance`` is None for classification, which has none.
+    Classification has no noise: its default ``noise_variance`` is None, and the key is unknown.
     """
     if not isinstance(entries, list | tuple) or not entries or not all(isinstance(entry, Mapping) for entry in entries):
         raise ValueError(
             f"settings must be a list of dictionaries, one at least; got {entries!r}. Use None for the default grid."
         )
-    return [
-        _setting_from(entry, f"settings[{position}]", names, amplitude, noise_variance)
-        for position, entry in enumerate(entries)
-    ]
+    return [_setting_from(entry, f"settings[{position}]", names, defaults) for position, entry in enumerate(entries)]
 
 
-def _setting_from(
-    entry: Mapping[str, Any], what: str, names: Sequence[str], amplitude: Any, noise_variance: float | None
-) -> Setting:
-    known = [key for key in _KEYS if key != "noise_variance" or noise_variance is not None]
-    unknown = [key for key in entry if key not in known]
+def _setting_from(given: Mapping[str, Any], what: str, names: Sequence[str], defaults: Mapping[str, Any]) -> Setting:
+    entry = {**defaults, **given}
+    known = [key for key in _KEYS if key != "noise_variance" or defaults["noise_variance"] is not None]
+    unknown = [key for key in given if key not in known]
     if unknown:
         raise ValueError(f"{what} has unknown keys {unknown}; known are {known}.")
     n_components = _one(entry.get("n_components"), f"{what}['n_components']", whole=True)
@@ -95,8 +91,8 @@ def _setting_from(
         n_components=n_components,
         view_variances=numbers_per_view(entry.get("view_variances", np.inf), names, f"{what}['view_variances']"),
         view_factors=None if factors is None else _factors(factors, names, f"{what}['view_factors']"),
-        amplitude=_one(entry.get("amplitude", amplitude), f"{what}['amplitude']"),
-        noise_variance=_one(entry.get("noise_variance", noise_variance), f"{what}['noise_variance']"),
+        amplitude=_one(entry["amplitude"], f"{what}['amplitude']"),
+        noise_variance=_one(entry["noise_variance"], f"{what}['noise_variance']"),
         log_prior=float(entry.get("log_prior", 0.0)),
     )
 
