@@ -268,4 +268,4 @@ def test_shares_sum_to_one_or_zero():
     weights = ViewWeights.of([0.5, np.inf, np.inf], 3, [1.0, 1.0, 4.0])
     presence = np.array([[1, 1, 1], [0, 1, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)
     np.testing.assert_allclose(weights.shares(presence), [[1, 0, 0], [0, 0.8, 0.2], [0, 0, 1], [0, 0, 0]])
-    assert weights.trust().tolist() == [1.0, 0.0, 0.0]
+    assert weights.shares(np.ones((1, 3), dtype=bool))[0].tolist() == [1.0, 0.0, 0.0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from coview.gaussian_process._objective import EvidenceObjective, Parameters
 from coview.inference import maximize_evidence
-from coview.kernels import KernelLike, diagonal
+from coview.kernels import kernel_unit
 
 __all__ = ["learn_setting"]
 
@@ -35,7 +34,7 @@ def learn_setting(
         Naming the views that were switched off.
     """
     kernels = objective.point.kernels
-    units = np.array([_unit(kernel, block) for kernel, block in zip(kernels, objective.blocks, strict=True)])
+    units = np.array([kernel_unit(kernel, block) for kernel, block in zip(kernels, objective.blocks, strict=True)])
     free = objective.free
     lower = [kernel.bounds for kernel in kernels if isinstance(kernel, Kernel) and kernel.n_dims]
     view_bounds = np.log(np.outer(units[free], _VARIANCE_RANGE))
@@ -74,9 +73,3 @@ def _starts(theta: NDArray[np.float64], first: int, units: NDArray[np.float64]) 
         start[first : first + m] = np.log(share * units)
         starts.append(start)
     return starts
-
-
-def _unit(kernel: KernelLike, block: Any) -> float:
-    values = diagonal(kernel, block)
-    mean = float(values.mean()) if values.size else 1.0
-    return mean if mean > 0.0 else 1.0

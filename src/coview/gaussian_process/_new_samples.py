@@ -52,15 +52,10 @@ class NewSamples:
         key = ("grams", kernel_key(setting.kernels), setting.scale)
         if key not in self._cache:
             kernels = self.bank.kernels(setting.kernels)
-            scales = [1.0] * len(kernels)
-            if setting.scale:
-                own = [diagonal(k, b) for k, b in zip(kernels, self.bank.blocks, strict=True)]
-                scales = [float(d.mean()) if d.size and d.mean() > 0.0 else 1.0 for d in own]
-            crosses = [
-                gram(k, new, old) / s
-                for k, new, old, s in zip(kernels, self.blocks, self.bank.blocks, scales, strict=True)
-            ]
-            diagonals = [diagonal(k, new) / s for k, new, s in zip(kernels, self.blocks, scales, strict=True)]
+            units = self.bank.gram_units(setting)
+            views = list(zip(kernels, self.blocks, self.bank.blocks, units, strict=True))
+            crosses = [gram(kernel, new, old) / unit for kernel, new, old, unit in views]
+            diagonals = [diagonal(kernel, new) / unit for kernel, new, _, unit in views]
             self._cache[key] = NewGrams(self.presence, crosses, diagonals)
         return cast("NewGrams", self._cache[key])
 

@@ -14,9 +14,9 @@ from scipy.stats import qmc
 from coview.gaussian_process._prior_bank import PriorBank
 from coview.gaussian_process._setting import AUTO_KERNELS, Setting, default_settings
 from coview.gaussian_process._user_settings import numbers_per_view, positive_numbers
-from coview.kernels import PrecomputedKernel, diagonal
+from coview.kernels import PrecomputedKernel
 
-__all__ = ["consensus_grid", "fixed_setting", "mean_grid", "variance_units"]
+__all__ = ["consensus_grid", "fixed_setting", "mean_grid"]
 
 _DEFAULT_SHARE = 0.1
 _VARIANCE_GRID = 10.0 ** np.arange(-3, 4)
@@ -24,14 +24,6 @@ _QUASI_RANDOM = 24
 # Exact kernels hold n x n matrices: beyond this many samples "auto" turns to features.
 _EXACT_LIMIT = 5000
 _DEFAULT_RANK = 100
-
-
-def variance_units(bank: PriorBank) -> NDArray[np.float64]:
-    """Mean diagonal of each view's kernel, the unit of its variance; 1 where nobody has the view or the kernel is zero."""
-    kernels = bank.kernels(exact_kernels(bank))
-    means = [diagonal(k, block) for k, block in zip(kernels, bank.blocks, strict=True)]
-    units = np.array([float(values.mean()) if values.size else 1.0 for values in means])
-    return np.where(units > 0.0, units, 1.0)
 
 
 def exact_kernels(bank: PriorBank) -> str | None:
@@ -42,7 +34,7 @@ def exact_kernels(bank: PriorBank) -> str | None:
 def _view_variances(values: Any, bank: PriorBank) -> tuple[float, ...]:
     """The given view variances, or a tenth of each kernel's mean diagonal."""
     if values is None:
-        return tuple(float(value) for value in _DEFAULT_SHARE * variance_units(bank))
+        return tuple(float(value) for value in _DEFAULT_SHARE * bank.kernel_units(exact_kernels(bank)))
     return numbers_per_view(values, bank.names, "view_variances")
 
 
@@ -112,7 +104,7 @@ def consensus_grid(bank: PriorBank, random_state: int, setting: Setting) -> list
 
     Every combination of seven powers of ten for one or two views; for more, the common values and 24 quasi-random points.
     """
-    units = variance_units(bank)
+    units = bank.kernel_units(exact_kernels(bank))
     m = len(units)
     if m <= 2:
         points = np.stack(np.meshgrid(*([_VARIANCE_GRID] * m), indexing="ij"), axis=-1).reshape(-1, m)

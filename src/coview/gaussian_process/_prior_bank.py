@@ -33,6 +33,7 @@ from coview.kernels import (
     ViewScaling,
     gram,
     kernel_per_view,
+    kernel_unit,
     linear_amplitude,
     median_distance,
     resolve_kernel,
@@ -197,13 +198,21 @@ class PriorBank:
 
     def _make_grams(self, setting: Setting) -> list[NDArray[np.float64]]:
         grams = [gram(k, block) for k, block in zip(self.kernels(setting.kernels), self.blocks, strict=True)]
-        return [K / s for K, s in zip(grams, self._gram_scales(setting, grams), strict=True)]
+        return [K / unit for K, unit in zip(grams, self.gram_units(setting), strict=True)]
 
-    def _gram_scales(self, setting: Setting, grams: Sequence[NDArray[np.float64]]) -> list[float]:
-        if not setting.scale:
-            return [1.0] * len(grams)
-        means = [float(np.mean(np.diagonal(K))) if len(K) else 0.0 for K in grams]
-        return [mean if mean > 0.0 else 1.0 for mean in means]
+    def gram_units(self, setting: Setting) -> NDArray[np.float64]:
+        """What exact kernel values of each view are divided by, of training rows and new ones alike (n_views,)."""
+        return self.kernel_units(setting.kernels) if setting.scale else np.ones(len(self.names))
+
+    def kernel_units(self, spec: Any) -> NDArray[np.float64]:
+        """Mean diagonal of each view's kernel (n_views,); 1 where nobody has the view or the kernel is zero."""
+        key = ("units", kernel_key(spec))
+        return cast("NDArray[np.float64]", self._once(key, lambda: self._make_units(spec)))
+
+    def _make_units(self, spec: Any) -> NDArray[np.float64]:
+        return np.array(
+            [kernel_unit(kernel, block) for kernel, block in zip(self.kernels(spec), self.blocks, strict=True)]
+        )
 
     def view_features(self, setting: Setting) -> list[tuple[SpectralFeatures, NDArray[np.float64]]]:
         """Feature map and training features (n_j, r_j) of each view, at the largest rank planned."""

@@ -68,10 +68,6 @@ class ViewWeights:
         total = weights.sum(axis=1, keepdims=True)
         return np.asarray(np.divide(weights, total, out=np.zeros_like(weights), where=total > 0.0))
 
-    def trust(self) -> NDArray[np.float64]:
-        """Shares of a sample that has every view (n_views,)."""
-        return np.asarray(self.shares(np.ones((1, len(self.levels)), dtype=bool))[0])
-
 
 def _one_per_view(values: ArrayLike, n_views: int, name: str) -> NDArray[np.float64]:
     """One positive number per view from a scalar or a sequence."""

@@ -30,6 +30,7 @@ __all__ = [
     "gram_gradient",
     "inner_products",
     "kernel_per_view",
+    "kernel_unit",
     "linear_amplitude",
     "median_distance",
     "resolve_kernel",
@@ -210,6 +211,13 @@ def diagonal(kernel: KernelLike, X: Any) -> NDArray[np.float64]:
         block = X[start : start + _DIAGONAL_BLOCK]
         parts.append(np.diagonal(gram(kernel, block)).copy())
     return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def kernel_unit(kernel: KernelLike, X: Any) -> float:
+    """Mean kernel value of a row with itself, the unit of a view's variance; 1 without rows or for a zero kernel."""
+    own = diagonal(kernel, X)
+    mean = float(own.mean()) if own.size else 1.0
+    return mean if mean > 0.0 else 1.0
 
 
 def gram_gradient(kernel: KernelLike, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

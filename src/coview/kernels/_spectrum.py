@@ -57,13 +57,13 @@ class GramSpectrum:
 
     def project(self, crosses: NDArray[np.float64]) -> NDArray[np.float64]:
         """Features (n_new, rank) of rows given their kernel values with the training rows (n_new, n)."""
-        if self.column_means is not None:
-            crosses = crosses - crosses.mean(axis=1, keepdims=True) - self.column_means + self.column_means.mean()
-        return crosses @ (self.projection / self.scale)
+        return self.project_part(crosses, self.column_means)
 
-    def project_part(self, crosses: NDArray[np.float64], column_means: NDArray[np.float64]) -> NDArray[np.float64]:
+    def project_part(
+        self, crosses: NDArray[np.float64], column_means: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
         """Features of one summand of the kernel, given that summand's own column means; parts add up to `project`."""
-        if self.column_means is not None:
+        if self.column_means is not None and column_means is not None:
             crosses = crosses - crosses.mean(axis=1, keepdims=True) - column_means + column_means.mean()
         return crosses @ (self.projection / self.scale)
 
@@ -108,8 +108,7 @@ class LinearSpectrum:
 
     def project(self, X: Any) -> NDArray[np.float64]:
         """Features (n_new, rank) of rows (n_new, p)."""
-        features = np.asarray(X @ self.axes, dtype=np.float64)
-        return features if self.mean is None else features - self.mean @ self.axes
+        return self.project_part(X, slice(None))
 
     def project_part(self, X: Any, columns: slice) -> NDArray[np.float64]:
         """Features of one group of columns alone; the parts of all groups add up to `project`."""
