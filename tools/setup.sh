@@ -120,7 +120,7 @@ works() { "$venv/bin/python" -c 'import click, coview, pytest' >/dev/null 2>&1; 
 install() {
     say "Installing coview and what it needs into $venv; this takes a minute or two, once."
     log=$venv/coview-setup.log
-    if ! "$venv/bin/python" -m pip install --no-input -e '.[test]' </dev/null >"$log" 2>&1; then
+    if ! "$venv/bin/python" -m pip install --no-input -e '.[test,excel,parquet]' </dev/null >"$log" 2>&1; then
         cat "$log" >&2
         fail "pip could not install coview (its words stand above). If the network failed, simply run the command again."
     fi

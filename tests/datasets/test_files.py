@@ -39,7 +39,7 @@ def test_overwrite_replaces_and_leaves_no_stray_file(tmp_path):
 
 def test_a_failed_write_keeps_what_was_there(tmp_path, monkeypatch):
     (tmp_path / "history.csv").write_text("mine", encoding="utf-8")
-    monkeypatch.setattr("pathlib.Path.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
     with pytest.raises(OSError, match="No space left"):
         write_csv(load_heart_disease(), tmp_path, overwrite=True)
     assert [file.name for file in tmp_path.iterdir()] == ["history.csv"]

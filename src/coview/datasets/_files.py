@@ -6,6 +6,8 @@ from pathlib import Path
 import pandas as pd
 from sklearn.utils import Bunch
 
+from coview.files import write_whole
+
 __all__ = ["write_csv"]
 
 
@@ -49,7 +51,7 @@ def write_csv(bunch: Bunch, folder: str | os.PathLike[str], *, overwrite: bool =
         raise FileExistsError(f"Folder {folder} already holds {', '.join(present)}; nothing was written.")
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in contents.items():
-        _write_whole(folder / name, text)
+        write_whole(folder / name, text, overwrite=overwrite)
     return [folder / name for name in contents]
 
 
@@ -60,13 +62,3 @@ def _contents(bunch: Bunch) -> dict[str, str]:
     if "costs" in bunch:
         contents["costs.csv"] = bunch.costs.to_csv(index=False, lineterminator="\n")
     return {**contents, "ORIGIN.txt": bunch.origin, "LICENSE.txt": bunch.licence_text}
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write beside the path, then rename; what stood there stays until the new file is complete."""
-    beside = path.with_name(f".{path.name}.new")
-    try:
-        beside.write_text(text, encoding="utf-8", newline="\n")
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)

@@ -1,6 +1,7 @@
 """Data in: the one front door, where whatever a caller has becomes ``Views``."""
 
-from coview.views._alignment import align_target
+from coview.views._alignment import align_tables, align_target
+from coview.views._findings import Finding
 from coview.views._ids import almost_equal_ids, id_text, some
 from coview.views._numeric import column_kind, infinite_rows, to_matrix
 from coview.views._presence import observed_rows, resolve_presence
@@ -12,8 +13,10 @@ from coview.views._views import Views
 
 __all__ = [
     "AlignedTables",
+    "Finding",
     "Table",
     "Views",
+    "align_tables",
     "align_target",
     "almost_equal_ids",
     "check_complete_rows",
