@@ -12,6 +12,7 @@ _SUBPACKAGES = (
     "cli",
     "compose",
     "datasets",
+    "files",
     "gaussian_process",
     "inference",
     "kernels",
