@@ -30,6 +30,7 @@ from coview.gaussian_process._prepared import SEEN_IN_FIT, PreparedViews
 from coview.gaussian_process._prior_bank import PriorBank
 from coview.gaussian_process._refit import parameters_without
 from coview.gaussian_process._setting import Setting
+from coview.gaussian_process._similarity import average_similarity
 from coview.gaussian_process._tables import explanation_table, trust_table
 from coview.gaussian_process._user_settings import settings_from
 from coview.inference import rows_without_view
@@ -361,6 +362,40 @@ class BayesianCoTraining(MultiViewEstimator):
         """
         check_is_fitted(self)
         return self._average.posterior(self._average.best)
+
+    def similarity(self, X: Any = None, rows: Any = None) -> NDArray[np.float64]:
+        """How alike samples are to the fitted model before any label: covariances averaged over its settings.
+
+        Parameters
+        ----------
+        X : whatever `Views` takes, n_new samples, default=None
+            None: the training samples in ``rows`` themselves.
+        rows : array-like of int, default=None
+            Positions among the training samples that have a view; None: all of them.
+
+        Returns
+        -------
+        similarity : ndarray of shape (n_new, n_rows), or (n_rows, n_rows) without X
+            Each setting's covariance of the mean that the views imply is divided by its mean over the training samples,
+            so that 1 is the similarity of an average sample with itself; 0 for samples without a view that training had.
+
+        Notes
+        -----
+        Settings that carry nine tenths of the weight take part. Time O(n_new n_rows r) per setting of rank r.
+        """
+        check_is_fitted(self)
+        n = len(self._prepared.kept)
+        columns = np.arange(n) if rows is None else np.asarray(rows, dtype=np.intp)
+        if columns.ndim != 1 or (columns < 0).any() or (columns >= n).any():
+            raise ValueError(f"rows must be positions among {n} training samples, from 0; got {some(columns)}.")
+        if X is None:
+            return average_similarity(self._average, columns)
+        views, blocks = self._new_blocks(X)
+        result = np.zeros((views.n_samples, columns.size))
+        for at, presence in blocks:
+            with blas_threads(self._average.fits.settings):
+                result[at] = average_similarity(self._average, columns, self._new_samples(views, at, presence))
+        return result
 
     def _note(self, message: str) -> None:
         """One line of progress, where it is wanted."""
