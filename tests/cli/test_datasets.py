@@ -14,7 +14,11 @@ def test_list_has_a_line_per_set(capsys):
     captured = capsys.readouterr()
     header, *lines = captured.out.splitlines()
     assert header.split() == ["name", "samples", "views", "target", "licence"]
-    assert [line.split()[:2] for line in lines] == [["breast_tcga", "220"], ["heart_disease", "920"]]
+    assert [line.split()[:2] for line in lines] == [
+        ["breast_tcga", "220"],
+        ["heart_disease", "920"],
+        ["two_view_toy", "240"],
+    ]
     assert "coview datasets NAME -o FOLDER" in captured.err
 
 
@@ -45,7 +49,8 @@ def test_write_prints_the_files_and_they_hold_the_data(capsys, tmp_path):
     folder = tmp_path / "new" / "tcga"
     assert run(["datasets", "breast_tcga", "-o", str(folder)]) == 0
     files = capsys.readouterr().out.splitlines()
-    names = ["mrna.csv", "mirna.csv", "protein.csv", "target.csv", "meta.csv", "ORIGIN.txt", "LICENSE.txt"]
+    names = ["mrna.csv", "mirna.csv", "protein.csv", "target.csv", "meta.csv", "coview.toml"]
+    names += ["ORIGIN.txt", "LICENSE.txt"]
     assert files == [str(folder / name) for name in names]
     assert sorted(path.name for path in folder.iterdir()) == sorted(names)
     protein = pd.read_csv(folder / "protein.csv", index_col="sample", dtype={"sample": "str"})
@@ -75,7 +80,7 @@ def test_write_never_overwrites_without_force(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["heart"], "the names are breast_tcga, heart_disease"),
+        (["heart"], "the names are breast_tcga, heart_disease, two_view_toy"),
         (["-o", "folder"], "--output needs the NAME"),
         (["heart_disease", "--force"], "--force says to overwrite"),
     ],

@@ -1,6 +1,7 @@
 """The bundled data: sizes as published, ids, missing views, and the texts that must travel with them."""
 
 import hashlib
+import re
 from importlib.resources import files
 
 import numpy as np
@@ -8,7 +9,15 @@ import pandas as pd
 import pytest
 
 import coview.datasets
-from coview.datasets import bundled_names, load_breast_tcga, load_bundled, load_heart_disease, summarize
+from coview.datasets import (
+    bundled_names,
+    load_breast_tcga,
+    load_bundled,
+    load_heart_disease,
+    load_two_view_toy,
+    make_multiview_classification,
+    summarize,
+)
 from coview.views import Views
 
 DIGESTS = {
@@ -156,6 +165,44 @@ def test_summary_agrees_with_the_data(patients):
     assert (summary["n_samples"], summary["target"]) == (920, "disease")
 
 
+def test_toy_has_missing_views_and_few_labels():
+    toy = load_two_view_toy()
+    np.testing.assert_array_equal(toy.views.presence.sum(axis=0), [224, 141])
+    assert toy.target.value_counts().to_dict() == {"a": 20, "b": 20}
+    assert toy.meta["truth"].value_counts().to_dict() == {"a": 120, "b": 120}
+    known = toy.target.dropna()
+    assert (known == toy.meta["truth"].loc[known.index]).all()
+    assert toy.target_names == ["a", "b"]
+    assert list(toy.views.index) == list(toy.target.index)
+    assert summarize("two_view_toy")["n_labeled"] == 40
+
+
+def test_toy_frames_and_views_hold_the_same():
+    toy = load_two_view_toy()
+    for view, frame in toy.frames.items():
+        pd.testing.assert_frame_equal(toy.views.to_frame(view).dropna(), frame, check_names=False)
+
+
+def test_toy_says_how_right_the_bayes_rule_is():
+    """Against the nearest class mean on a large draw of the same problem: 3 standard deviations of an accuracy."""
+    toy = load_two_view_toy()
+    n = 100_000
+    views, y, centers = make_multiview_classification(
+        n, n_features=(2, 3), class_sep=(1.4, 1.2), missing=(0.1, 0.4), random_state=1, return_centers=True
+    )
+    distances = np.zeros((n, 2))
+    for name, center in zip(views.names, centers, strict=True):
+        distances[views.rows(name)] += ((views[name][:, None] - center) ** 2).sum(axis=2)
+    right = distances.argmin(axis=1) == y
+    both, first = views.presence.all(axis=1), views.presence[:, 0]
+    found = [right[both], right[first & ~both], right[~first], right]
+    stated = [float(word) for word in re.findall(r"(0\.\d{3}) ", toy.DESCR)]
+    assert stated == [0.967, 0.919, 0.885, 0.943]
+    assert toy.bayes_accuracy == stated[-1]
+    for some, claim in zip(found, stated, strict=True):
+        assert some.mean() == pytest.approx(claim, abs=0.0005 + 3 * (claim * (1 - claim) / len(some)) ** 0.5)
+
+
 def test_loading_twice_gives_independent_data():
     first = load_breast_tcga()
     first.frames["mrna"].iloc[0, 0] = 99.0
@@ -163,7 +210,7 @@ def test_loading_twice_gives_independent_data():
 
 
 def test_unknown_name_is_refused_with_the_names():
-    with pytest.raises(ValueError, match="must be one of breast_tcga, heart_disease; got 'iris'"):
+    with pytest.raises(ValueError, match="must be one of breast_tcga, heart_disease, two_view_toy; got 'iris'"):
         load_bundled("iris")
 
 

@@ -1,9 +1,11 @@
 """Writing data sets as CSV files."""
 
+import tomllib
+
 import pandas as pd
 import pytest
 
-from coview.datasets import load_breast_tcga, load_heart_disease, write_csv
+from coview.datasets import load_breast_tcga, load_heart_disease, load_two_view_toy, write_csv
 
 
 def test_written_tables_read_back_equal(tmp_path):
@@ -15,6 +17,33 @@ def test_written_tables_read_back_equal(tmp_path):
     target = pd.read_csv(tmp_path / "target.csv", index_col="sample")["disease"]
     pd.testing.assert_series_equal(target, patients.target, check_index_type=False)
     assert (tmp_path / "LICENSE.txt").read_text(encoding="utf-8") == patients.licence_text
+
+
+def test_configuration_names_every_view_and_the_labels(tmp_path):
+    tumors = load_breast_tcga()
+    write_csv(tumors, tmp_path)
+    told = tomllib.loads((tmp_path / "coview.toml").read_text(encoding="utf-8"))
+    assert told == {
+        "id": "sample",
+        "labels": "target.csv",
+        "target": "subtype",
+        "views": {"mrna": "mrna.csv", "mirna": "mirna.csv", "protein": "protein.csv"},
+    }
+
+
+def test_names_that_are_no_bare_keys_are_quoted(tmp_path):
+    bunch = load_two_view_toy()
+    bunch.frames = {'blood "A"': bunch.frames["first"]}
+    write_csv(bunch, tmp_path)
+    told = tomllib.loads((tmp_path / "coview.toml").read_text(encoding="utf-8"))
+    assert told["views"] == {'blood "A"': 'blood "A".csv'}
+
+
+def test_unlabeled_samples_have_an_empty_cell(tmp_path):
+    write_csv(load_two_view_toy(), tmp_path)
+    lines = (tmp_path / "target.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "sample,class"
+    assert sum(line.endswith(",") for line in lines) == 200
 
 
 def test_same_data_same_bytes(tmp_path):

@@ -1,6 +1,13 @@
 """Data to learn with: real data that come with coview, and generators with known answers."""
 
-from coview.datasets._bundled import bundled_names, load_breast_tcga, load_bundled, load_heart_disease, summarize
+from coview.datasets._bundled import (
+    bundled_names,
+    load_breast_tcga,
+    load_bundled,
+    load_heart_disease,
+    load_two_view_toy,
+    summarize,
+)
 from coview.datasets._files import write_csv
 from coview.datasets._generators import make_multiview_classification
 from coview.datasets._toys import make_two_gaussian_views, make_xor_views
@@ -10,6 +17,7 @@ __all__ = [
     "load_breast_tcga",
     "load_bundled",
     "load_heart_disease",
+    "load_two_view_toy",
     "make_multiview_classification",
     "make_two_gaussian_views",
     "make_xor_views",

@@ -9,9 +9,17 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import Bunch
 
+from coview.datasets._generators import make_multiview_classification
 from coview.views import Views
 
-__all__ = ["bundled_names", "load_breast_tcga", "load_bundled", "load_heart_disease", "summarize"]
+__all__ = [
+    "bundled_names",
+    "load_breast_tcga",
+    "load_bundled",
+    "load_heart_disease",
+    "load_two_view_toy",
+    "summarize",
+]
 
 _BREAST_VIEWS = ("mrna", "mirna", "protein")
 _HEART_VIEWS = {
@@ -111,7 +119,55 @@ def load_heart_disease() -> Bunch:
     )
 
 
-_LOADERS: dict[str, Callable[[], Bunch]] = {"breast_tcga": load_breast_tcga, "heart_disease": load_heart_disease}
+def load_two_view_toy() -> Bunch:
+    """Made-up samples with two views, one or the other missing, and few labels; the best possible answer is known.
+
+    240 samples of two Gaussian classes; 40 have a label. It is small enough to try every command on.
+
+    Returns
+    -------
+    bunch : Bunch
+        ``views`` (Views: first, second), ``target`` (Series of "a", "b" by sample id, NaN where unlabeled),
+        ``frames`` (one DataFrame per view over the samples that have it), ``meta`` (DataFrame: truth, the class of
+        all), ``bayes_accuracy`` (how often the best rule is right, over all new samples), ``target_names``, ``DESCR``,
+        ``origin``, ``licence``.
+
+    Examples
+    --------
+    >>> from coview.datasets import load_two_view_toy
+    >>> toy = load_two_view_toy()
+    >>> toy.views.presence.sum(axis=0), int(toy.target.count())
+    (array([224, 141]), 40)
+    """
+    views, y = make_multiview_classification(
+        240, n_features=(2, 3), class_sep=(1.4, 1.2), missing=(0.1, 0.4), random_state=0
+    )
+    ids = pd.Index([f"s{number:03d}" for number in range(1, 241)], dtype="str", name="sample")
+    frames = {
+        name: pd.DataFrame(
+            views[block], index=ids[views.rows(block)], columns=[f"x{column + 1}" for column in range(width)]
+        )
+        for name, (block, width) in zip(("first", "second"), views.n_features.items(), strict=True)
+    }
+    truth = pd.Series(np.array(["a", "b"])[y], index=ids, name="class", dtype="str")
+    is_labeled = truth.groupby(truth).cumcount() < 20
+    return _bunch(
+        "two_view_toy",
+        "BSD-3-Clause",
+        frames=frames,
+        # in the order of the ids, though the first samples may lack the first view
+        views=Views({name: frame.reindex(ids) for name, frame in frames.items()}),
+        target=truth.where(is_labeled),
+        meta=truth.rename("truth").to_frame(),
+        bayes_accuracy=0.943,
+    )
+
+
+_LOADERS: dict[str, Callable[[], Bunch]] = {
+    "breast_tcga": load_breast_tcga,
+    "heart_disease": load_heart_disease,
+    "two_view_toy": load_two_view_toy,
+}
 
 
 def bundled_names() -> list[str]:
@@ -125,7 +181,7 @@ def bundled_names() -> list[str]:
     --------
     >>> from coview.datasets import bundled_names
     >>> bundled_names()
-    ['breast_tcga', 'heart_disease']
+    ['breast_tcga', 'heart_disease', 'two_view_toy']
     """
     return list(_LOADERS)
 
@@ -141,7 +197,7 @@ def load_bundled(name: str) -> Bunch:
     Returns
     -------
     bunch : Bunch
-        See `load_breast_tcga` and `load_heart_disease`.
+        See `load_breast_tcga`, `load_heart_disease` and `load_two_view_toy`.
 
     Raises
     ------
@@ -170,8 +226,8 @@ def summarize(name: str) -> dict[str, Any]:
     Returns
     -------
     summary : dict
-        ``name``, ``n_samples``, ``views`` (name -> ``n_features`` and ``n_samples``, the samples that have the
-        view), ``target`` (its name), ``classes`` (class -> number of samples), ``licence``.
+        ``name``, ``n_samples``, ``n_labeled``, ``views`` (name -> ``n_features`` and ``n_samples``, the samples that
+        have the view), ``target`` (its name), ``classes`` (class -> number of labeled samples), ``licence``.
 
     Examples
     --------
@@ -184,6 +240,7 @@ def summarize(name: str) -> dict[str, Any]:
     return {
         "name": name,
         "n_samples": len(bunch.target),
+        "n_labeled": int(bunch.target.count()),
         "views": {
             view: {"n_features": frame.shape[1], "n_samples": frame.shape[0]} for view, frame in bunch.frames.items()
         },
@@ -199,7 +256,7 @@ def _bunch(name: str, licence: str, *, target: pd.Series, **contents: Any) -> Bu
     return Bunch(
         name=name,
         target=target,
-        target_names=sorted(target.unique().tolist()),
+        target_names=sorted(target.dropna().unique().tolist()),
         DESCR=(folder / "DESCRIPTION.txt").read_text(encoding="utf-8"),
         origin=(folder / "ORIGIN.txt").read_text(encoding="utf-8"),
         licence=licence,

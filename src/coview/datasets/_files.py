@@ -1,6 +1,8 @@
 """Writing data sets as plain files."""
 
+import json
 import os
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -15,8 +17,9 @@ def write_csv(bunch: Bunch, folder: str | os.PathLike[str], *, overwrite: bool =
     """Write a bundled data set as CSV files, with its origin and terms beside them.
 
     One file per view (only the samples that have it), ``target.csv``, ``meta.csv``, ``costs.csv`` where there are
-    costs, ``ORIGIN.txt`` and ``LICENSE.txt``. The first column, ``sample``, holds the ids; an empty cell is a
-    missing value. Files are written beside their place and renamed, so none is ever half-written.
+    costs, ``coview.toml``, which tells the command line what they are, ``ORIGIN.txt`` and ``LICENSE.txt``. The first
+    column, ``sample``, holds the ids; an empty cell is a missing value. Files are written beside their place and
+    renamed, so none is ever half-written.
 
     Parameters
     ----------
@@ -61,4 +64,33 @@ def _contents(bunch: Bunch) -> dict[str, str]:
     contents = {f"{name}.csv": table.to_csv(lineterminator="\n") for name, table in tables.items()}
     if "costs" in bunch:
         contents["costs.csv"] = bunch.costs.to_csv(index=False, lineterminator="\n")
-    return {**contents, "ORIGIN.txt": bunch.origin, "LICENSE.txt": bunch.licence_text}
+    return {
+        **contents,
+        "coview.toml": _configuration(bunch),
+        "ORIGIN.txt": bunch.origin,
+        "LICENSE.txt": bunch.licence_text,
+    }
+
+
+def _configuration(bunch: Bunch) -> str:
+    """Return what the command line must know about the files, in TOML."""
+    lines = [
+        f"# {bunch.name}, one file per view; the commands of coview read this file.",
+        f"id = {_quoted(bunch.target.index.name)}",
+        'labels = "target.csv"',
+        f"target = {_quoted(bunch.target.name)}",
+        "",
+        "[views]",
+        *(f"{_key(view)} = {_quoted(f'{view}.csv')}" for view in bunch.frames),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _key(name: str) -> str:
+    """Return a key of TOML, bare where it can be."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    """Return a TOML string; JSON's are a subset of TOML's basic ones."""
+    return json.dumps(text, ensure_ascii=False)
