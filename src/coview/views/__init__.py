@@ -6,6 +6,7 @@ from coview.views._ids import almost_equal_ids, id_text, some
 from coview.views._numeric import column_kind, infinite_rows, to_matrix
 from coview.views._presence import observed_rows, resolve_presence
 from coview.views._readers import is_single_table, read_tables
+from coview.views._slicing import take_rows
 from coview.views._sources import is_frame
 from coview.views._tables import AlignedTables, Table
 from coview.views._validation import check_complete_rows, conform, incomplete_rows
@@ -31,5 +32,6 @@ __all__ = [
     "read_tables",
     "resolve_presence",
     "some",
+    "take_rows",
     "to_matrix",
 ]

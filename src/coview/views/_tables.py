@@ -77,6 +77,10 @@ class AlignedTables:
         """Number of samples over all tables."""
         return len(self.ids)
 
+    def to_tables(self) -> "AlignedTables":
+        """Itself: aligned tables are a source of tables, as ``Views`` is."""
+        return self
+
 
 @runtime_checkable
 class TableSource(Protocol):
