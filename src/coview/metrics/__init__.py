@@ -10,6 +10,7 @@ from coview.metrics._probability import (
     probability_scores,
     reliability_table,
 )
+from coview.metrics._regression import prediction_interval, regression_scores
 
 __all__ = [
     "brier_score",
@@ -19,6 +20,8 @@ __all__ = [
     "mean_auc",
     "mean_precision_recall_curve",
     "mean_roc_curve",
+    "prediction_interval",
     "probability_scores",
+    "regression_scores",
     "reliability_table",
 ]
