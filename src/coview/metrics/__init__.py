@@ -1,5 +1,6 @@
 """Scores of predicted probabilities against withheld labels."""
 
+from coview.metrics._coverage import coverage_table
 from coview.metrics._curves import mean_precision_recall_curve, mean_roc_curve
 from coview.metrics._probability import (
     brier_score,
@@ -15,6 +16,7 @@ from coview.metrics._regression import prediction_interval, regression_scores
 __all__ = [
     "brier_score",
     "confusion_table",
+    "coverage_table",
     "expected_calibration_error",
     "log_loss_per_sample",
     "mean_auc",
