@@ -1,0 +1,108 @@
+"""One table becomes several views: by a file that says which columns go where, or by names ``view__feature``."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from coview.exceptions import ViewError
+from coview.files._contents import FileTable
+from coview.files._problems import Problems
+from coview.views import some
+
+__all__ = ["column_names", "keep_columns", "matching_columns", "split_by_groups", "split_by_prefix", "without_column"]
+
+_SEPARATOR = "__"
+
+
+def column_names(table: FileTable) -> pd.Index:
+    """Labels of a table's columns; numbers where it has none."""
+    if isinstance(table.values, pd.DataFrame):
+        return table.values.columns
+    return pd.RangeIndex(table.values.shape[1]) if table.columns is None else table.columns
+
+
+def keep_columns(table: FileTable, positions: NDArray[np.intp], labels: pd.Index | None = None) -> FileTable:
+    """Some columns of a table, maybe under new labels; neighboring columns are not copied."""
+    chosen: Any = positions
+    if len(positions) and positions[-1] - positions[0] + 1 == len(positions) and np.all(np.diff(positions) == 1):
+        chosen = slice(int(positions[0]), int(positions[-1]) + 1)
+    if isinstance(table.values, pd.DataFrame):
+        values = table.values.iloc[:, chosen]
+        return replace(table, values=values if labels is None else values.set_axis(labels, axis=1))
+    kept = None if table.columns is None else table.columns[positions]
+    return replace(table, values=table.values[:, chosen], columns=kept if labels is None else labels)
+
+
+def without_column(table: FileTable, position: int) -> FileTable:
+    """The table without one column; the others are not copied where they stand in a frame."""
+    if isinstance(table.values, pd.DataFrame):
+        rest = table.values.copy(deep=False)
+        del rest[rest.columns[position]]
+        return replace(table, values=rest)
+    others = np.delete(np.arange(table.values.shape[1]), position).astype(np.intp)
+    return keep_columns(table, others)
+
+
+def split_by_prefix(table: FileTable) -> list[FileTable]:
+    """One table per view where all columns are called ``view__feature``, else the table alone."""
+    names = column_names(table)
+    if not len(names) or not isinstance(names[0], str) or _SEPARATOR not in names[0]:
+        return [table]
+    parts = [name.partition(_SEPARATOR) for name in names]
+    if not all(view and feature for view, _, feature in parts):
+        return [table]
+    owners, views = pd.factorize(np.array([view for view, _, _ in parts], dtype=object))
+    features = pd.Index([feature for _, _, feature in parts])
+    groups = [np.flatnonzero(owners == position) for position in range(len(views))]
+    return [
+        replace(keep_columns(table, group, features[group]), name=str(view))
+        for view, group in zip(views, groups, strict=True)
+    ]
+
+
+def split_by_groups(
+    table: FileTable, groups: Mapping[str, Sequence[str]], source: str, problems: Problems
+) -> list[FileTable]:
+    """One table per group of columns; columns in no group are left out and told."""
+    names = column_names(table)
+    chosen = {view: matching_columns(names, wanted, f"{source}, view '{view}'") for view, wanted in groups.items()}
+    used = np.zeros(len(names), dtype=bool)
+    for positions in chosen.values():
+        used[positions] = True
+    if not used.all():
+        left = names[~used]
+        problems.note(
+            "columns_left_out",
+            f"{len(left)} of {len(names)} columns of {table.where} stand in no view of {source} and were left out: "
+            f"{some(left)}.",
+            columns=tuple(map(str, left[:20])),
+            count=len(left),
+        )
+    return [replace(keep_columns(table, positions), name=view) for view, positions in chosen.items()]
+
+
+def matching_columns(names: pd.Index, wanted: Sequence[str], where: str) -> NDArray[np.intp]:
+    """Positions of the columns that names or patterns choose, in the order of the table."""
+    places = {str(name): position for position, name in enumerate(names)}
+    chosen: set[int] = set()
+    for pattern in wanted:
+        if pattern in places:
+            chosen.add(places[pattern])
+            continue
+        found = [position for name, position in places.items() if fnmatchcase(name, pattern)]
+        if not found:
+            raise ViewError(f"{where}: no column is called or matches {pattern!r}.{_nearest(pattern, places)}")
+        chosen.update(found)
+    return np.array(sorted(chosen), dtype=np.intp)
+
+
+def _nearest(name: str, names: Mapping[str, int]) -> str:
+    """What the user may have meant."""
+    close = get_close_matches(name, names, n=3, cutoff=0.6) if len(names) <= 10_000 else []
+    return f" Did you mean {some(close)}?" if close else f" The columns are {some(names, 8)}."
