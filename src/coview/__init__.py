@@ -15,6 +15,7 @@ _SUBPACKAGES = (
     "files",
     "gaussian_process",
     "inference",
+    "inspection",
     "kernels",
     "linalg",
     "metrics",

@@ -1,0 +1,7 @@
+"""Look into a fitted model: what each view says of a sample, which features go with it, where samples lie."""
+
+from coview.inspection._associations import feature_associations
+from coview.inspection._contributions import leading_contributions
+from coview.inspection._embedding import consensus_embedding, neighbor_agreement
+
+__all__ = ["consensus_embedding", "feature_associations", "leading_contributions", "neighbor_agreement"]

@@ -1,0 +1,77 @@
+"""What each view says of single samples, as a difference between the two most probable classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from coview.inspection._parts import explained_parts
+from coview.views import Views
+
+__all__ = ["leading_contributions"]
+
+
+def leading_contributions(model: Any, X: Any, probabilities: ArrayLike | None = None) -> pd.DataFrame:
+    """How far each view pushes a prediction from the second most probable class to the most probable one.
+
+    Parameters
+    ----------
+    model : fitted estimator with the method ``explain``
+        A classifier with ``classes_``, or a regressor.
+    X : Views or anything that Views takes
+        Samples, as the model takes them (encoded).
+    probabilities : array-like of shape (n_samples, n_classes), default=None
+        Predicted probabilities of these samples in the order of ``classes_``; None for a regressor.
+
+    Returns
+    -------
+    table : DataFrame
+        By sample id, in the order of X. A column ``constant``, one per view, and ``together`` (the part of models that
+        read all views together), in units of the latent function (log odds before moderation), or of the target. For
+        a classifier before these ``first``, ``p_first``, ``second``, ``p_second``: the two classes and their
+        probabilities.
+
+    Examples
+    --------
+    >>> from coview.datasets import make_two_gaussian_views
+    >>> from coview.gaussian_process import BayesianCoTrainingClassifier
+    >>> from coview.inspection import leading_contributions
+    >>> views, y = make_two_gaussian_views(n_samples=40, random_state=0)
+    >>> model = BayesianCoTrainingClassifier().fit(views, y)
+    >>> table = leading_contributions(model, views, model.predict_proba(views))
+    >>> table.columns.tolist()[:4]
+    ['first', 'p_first', 'second', 'p_second']
+    """
+    views = X if isinstance(X, Views) else Views(X)
+    parts = explained_parts(model, views)
+    sums = np.concatenate([parts.bias[:, :, None], parts.views, parts.together[:, :, None]], axis=2)
+    head: dict[str, Any] = {}
+    if probabilities is None:
+        difference = sums[:, 0]
+    else:
+        proba = np.asarray(probabilities, dtype=np.float64)
+        if proba.shape != (views.n_samples, len(model.classes_)):
+            raise ValueError(
+                f"probabilities must have one row per sample and one column per class, "
+                f"{(views.n_samples, len(model.classes_))}; got {proba.shape}."
+            )
+        rows = np.arange(views.n_samples)
+        order = np.argsort(-proba, axis=1, kind="stable")[:, :2]
+        first, second = order.T
+        if sums.shape[1] == 1:  # one function: the log odds of the second class
+            difference = np.where(first == 1, 1.0, -1.0)[:, None] * sums[:, 0]
+        else:
+            difference = sums[rows, first] - sums[rows, second]
+        classes = np.asarray(model.classes_)
+        head = {
+            "first": classes[first],
+            "p_first": proba[rows, first],
+            "second": classes[second],
+            "p_second": proba[rows, second],
+        }
+    table = pd.DataFrame(head, index=views.index)
+    values = pd.DataFrame(difference, index=views.index, columns=["constant", *views.names, "together"])
+    return pd.concat([table, values], axis=1)
