@@ -1,18 +1,19 @@
-"""Semi-supervised use of ordinary classifiers: label-free preprocessing on all samples, labels where there are some."""
+"""Semi-supervised use of ordinary models: label-free preprocessing on all samples, labels where there are some."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
-from coview.labels import encode_labels
+from coview.labels import encode_labels, encode_targets
 
 
 class TransductivePipeline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -63,8 +64,7 @@ class TransductivePipeline(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         prepared : object
             To be passed to :meth:`fit` in place of X.
         """
-        transformer = clone(self.transformer)
-        return _TransformedSamples(transformer.fit_transform(X), transformer)
+        return _transformed(self.transformer, X)
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Fit transformer and classifier.
@@ -117,6 +117,87 @@ class TransductivePipeline(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         labels : ndarray of shape (n_samples,)
         """
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+
+class TransductiveRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """A label-free transformer fitted on all samples, then a regressor fitted on the labeled ones.
+
+    Parameters
+    ----------
+    transformer : transformer
+        Fitted on all samples, without targets.
+    regressor : regressor
+        Fitted on the transformed labeled samples.
+
+    Attributes
+    ----------
+    transformer_, regressor_ : estimators
+        Fitted copies.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from coview.model_selection import TransductiveRegressor
+    >>> model = TransductiveRegressor(StandardScaler(), LinearRegression())
+    >>> model.fit([[0.0], [1.0], [4.0], [5.0]], [0.0, None, None, 10.0]).predict([[4.0]]).round(6)
+    array([8.])
+    """
+
+    def __init__(self, transformer: Any, regressor: Any) -> None:
+        self.transformer = transformer
+        self.regressor = regressor
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Fit transformer and regressor.
+
+        Parameters
+        ----------
+        X : anything the transformer takes
+            All samples.
+        y : array-like of shape (n_samples,)
+            Targets, None or NaN where unlabeled.
+
+        Returns
+        -------
+        self : TransductiveRegressor
+        """
+        targets = encode_targets(y)
+        labeled = np.flatnonzero(~np.isnan(targets))
+        prepared = _transformed(self.transformer, X)
+        self.transformer_ = prepared.transformer
+        self.regressor_ = clone(self.regressor).fit(prepared.samples[labeled], targets[labeled])
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predicted targets of new samples.
+
+        Parameters
+        ----------
+        X : anything the transformer takes
+            New samples.
+        return_std : bool, default=False
+            Also the standard deviation of an observation; NaN where the regressor does not state any.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,)
+        std : ndarray of shape (n_samples,)
+            Only with ``return_std``.
+        """
+        check_is_fitted(self, "regressor_")
+        samples = self.transformer_.transform(X)
+        if not return_std:
+            return np.asarray(self.regressor_.predict(samples), dtype=np.float64)
+        if "return_std" in signature(self.regressor_.predict).parameters:
+            return self.regressor_.predict(samples, return_std=True)
+        mean = np.asarray(self.regressor_.predict(samples), dtype=np.float64)
+        return mean, np.full(mean.shape, np.nan)
+
+
+def _transformed(transformer: Any, X: Any) -> _TransformedSamples:
+    fitted = clone(transformer)
+    return _TransformedSamples(fitted.fit_transform(X), fitted)
 
 
 class _TransformedSamples:
