@@ -1,7 +1,7 @@
 """How every command is told about data: the same arguments, the same talk about what was read."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -67,18 +67,34 @@ def data_options(command: _Command) -> _Command:
     return decorated  # type: ignore[no-any-return]
 
 
-def table_options(params: dict[str, Any]) -> "TableOptions":
-    """What the user said, on the command line and in ``coview.toml``."""
-    from coview.files import TableOptions
+def table_options(params: Mapping[str, Any]) -> "TableOptions":
+    """What the user said on the command line, completed by ``coview.toml``.
+
+    Parameters
+    ----------
+    params : dict
+        The values of the options that `data_options` adds, by name.
+
+    Returns
+    -------
+    options : TableOptions
+    """
+    from coview.files import TableOptions, with_config
 
     for text in params["view"]:
-        if not text.partition("=")[0].strip() or not text.partition("=")[2]:
+        name, _, file = text.partition("=")
+        if not name.strip() or not file:
             raise click.BadParameter(f"'{text}' is not NAME=FILE or NAME=FILE#SHEET.", param_hint="'--view'")
-    return TableOptions(**{**params, "na": params["na"] or None})
+    options = TableOptions(**{**params, "na": params["na"] or None})
+    return with_config(options) if options.names_data else options
 
 
 def _print_config(options: "TableOptions") -> None:
-    raise click.UsageError("--print-config is not here yet.")
+    """Print all of it as ``coview.toml``; its paths start here."""
+    from coview.files import data_toml
+
+    say("Save this here as coview.toml; the paths in it start from this folder.")
+    click.echo(data_toml(options), nl=False)
 
 
 def read_data(ctx: click.Context, data: "TableOptions", *, strict: bool = True, labels: bool = True) -> "TableSet":
@@ -103,31 +119,42 @@ def read_data(ctx: click.Context, data: "TableOptions", *, strict: bool = True, 
         raise click.UsageError(
             "Name the data: one or several files, a folder with coview.toml, or --view NAME=FILE.", ctx
         )
+    if data.config is not None:
+        say(f"settings from {data.config}")
     table_set = read_table_set(data if labels else data.without_labels(), strict=strict)
-    _say_files(table_set.files)
+    say_files(table_set)
     _say_samples(table_set)
     _say_findings(table_set.findings)
     return table_set
 
 
-def _say_files(files: Sequence["FileTable"]) -> None:
-    """One line per file: the name it goes by, where it is, and what was guessed."""
+def say_files(table_set: "TableSet") -> None:
+    """One line per file: the name it goes by, where it is, its size, and what was guessed."""
+    files = table_set.files
     rows = [(file.name, file.path.name + (f"#{file.sheet}" if file.sheet else "")) for file in files]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for file, row in zip(files, rows, strict=True):
+        name, place = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         guesses = ", ".join(f"{what} {value}" for what, value in file.guesses.items())
-        say("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=True)), guesses]).rstrip())
+        say(f"{name}  {place}  {_size(file)}{'; ' if guesses else ''}{guesses}")
+
+
+def _size(file: "FileTable") -> str:
+    n_rows, n_columns = file.shape or (0, 0)
+    return f"{n_rows} row{'s' * (n_rows != 1)}, {n_columns} column{'s' * (n_columns != 1)}"
 
 
 def _say_samples(table_set: "TableSet") -> None:
+    """How many samples, views and labels there are."""
     tables = table_set.tables
-    line = f"{tables.n_samples} samples, {len(tables.tables)} views"
+    line = f"{tables.n_samples} samples, {len(tables.tables)} view{'s' * (len(tables.tables) != 1)}"
     if table_set.labels is not None:
-        line += f", {table_set.labels.count()} labeled by '{table_set.target}'"
+        line += f"; {int(table_set.labels.count())} labeled in '{table_set.target}'"
     say(line)
 
 
 def _say_findings(findings: Sequence["Finding"]) -> None:
+    """The worst findings, one paragraph each."""
     for finding in findings[:_MOST_FINDINGS]:
         say(f"{finding.level}: {finding.message} {finding.advice}".rstrip())
     if len(findings) > _MOST_FINDINGS:

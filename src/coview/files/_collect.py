@@ -1,18 +1,18 @@
 """From what a user says to the tables of all views with their labels."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 
 from coview.exceptions import ViewError
+from coview.files._config import with_config
 from coview.files._contents import FileTable, TableSet
-from coview.files._grouping import split_by_prefix
+from coview.files._gather import LABELS, read_id_map, read_label_file, read_views
+from coview.files._grouping import chosen_columns, column_names, split_by_groups, split_by_prefix
+from coview.files._id_map import apply_id_map
 from coview.files._labels import (
     LabelColumn,
-    drop_empty,
     label_column,
     match_labels,
     take_target,
@@ -20,16 +20,18 @@ from coview.files._labels import (
     unique_labels,
 )
 from coview.files._options import TableOptions
-from coview.files._places import Place, find_places, same_file, split_column, split_sheet
+from coview.files._overlap import check_overlap
+from coview.files._places import same_file, split_column, split_sheet
 from coview.files._problems import Problems
-from coview.files._samples import align_files, require_ids, unique_samples
-from coview.files._simple_csv import read_table, read_tables_in
+from coview.files._samples import align_files, unique_samples, with_ids
+from coview.files._spelling import join_spellings, tell_spellings
 from coview.files._task import read_task
-from coview.views import AlignedTables, some
+from coview.views import AlignedTables
 
 __all__ = ["read_table_set"]
 
-_LABELS = "labels"
+_LABEL_FILE = None  # what stands for the labels' file among the names of the views
+_Tables = dict[str | None, FileTable]
 
 
 def read_table_set(options: TableOptions, *, strict: bool = True) -> TableSet:
@@ -38,6 +40,7 @@ def read_table_set(options: TableOptions, *, strict: bool = True) -> TableSet:
     Parameters
     ----------
     options : TableOptions
+        A ``coview.toml`` beside the data is read too, unless it was before.
     strict : bool, default=True
         Whether the first error is raised. If False, errors become findings as long as there is something to go on
         with, so that a check can tell all of them.
@@ -63,26 +66,100 @@ def read_table_set(options: TableOptions, *, strict: bool = True) -> TableSet:
     >>> table_set.tables.names, table_set.labels.to_list()
     (['clinical', 'ct'], ['yes', 'no', nan])
     """
+    options = with_config(options)
     problems = Problems(strict=strict)
-    tables = _read_views(options, problems)
-    tables, given, column = _read_labels(options, tables, problems)
-    everything = [*tables, *([given] if given is not None else [])]
-    require_ids(everything)
-    id_name = _id_name(everything)
-    policy = options.duplicates or "error"
-    tables = [unique_samples(table, policy, problems) for table in tables]
-    found: list[LabelColumn] = []
+    read: _Tables = {table.name: table for table in read_views(options, problems)}
+    given = read_label_file(options, list(read.values()), problems)
     if given is not None:
-        given = unique_labels(given, column, policy, problems)
-        found = [label_column(unique_samples(given, policy, problems), column)]
-    elif column is not None:
-        tables, found = take_target(tables, column)
-        tables = drop_empty(tables, problems)
-    files = tuple(replace(table, values=None) for table in everything)
-    tables = _views_of(tables, options, problems)
+        read[_LABEL_FILE] = given
+    files = tuple(replace(table, values=None, shape=tuple(table.values.shape)) for table in read.values())
+    tables, found = _take_labels(_matched_ids(read, options, problems), options, problems)
+    target = found[0].name if found else None
+    tables = _as_views(tables, target, options, problems)
     aligned = align_files(tables)
+    check_overlap(aligned, tables, problems)
     labels = _labels_of(found, aligned, options, problems)
-    return TableSet(aligned, labels, found[0].name if found else None, id_name, files, problems.worst_first())
+    return TableSet(aligned, labels, target, _id_name(tables), files, problems.worst_first())
+
+
+def _matched_ids(tables: _Tables, options: TableOptions, problems: Problems) -> _Tables:
+    """The tables with the ids that count."""
+    id_map = read_id_map(options, [name for name in tables if name is not None])
+    if id_map is not None:
+        tables = {owner: apply_id_map(table, owner or LABELS, id_map, problems) for owner, table in tables.items()}
+    tables = with_ids(tables, problems)
+    if options.almost_equal == "join":
+        joined = join_spellings(list(tables.values()), problems)
+        return dict(zip(tables, joined, strict=True))
+    tell_spellings(list(tables.values()), problems)
+    return tables
+
+
+def _take_labels(
+    tables: _Tables, options: TableOptions, problems: Problems
+) -> tuple[list[FileTable], list[LabelColumn]]:
+    """The views' tables with one row per sample, without the labels; and the labels' column wherever it stands."""
+    policy = options.duplicates or "error"
+    given = tables.get(_LABEL_FILE)
+    views = [
+        unique_samples(table, policy, problems, view=name) for name, table in tables.items() if name is not _LABEL_FILE
+    ]
+    try:
+        column = _label_name(options)
+        if given is not None and not _stands_in_a_view(column, given, views):
+            given = unique_labels(given, label_column(given, column), policy, problems)
+            return views, [label_column(given, column)]
+        inside = None if options.labels is None else _table_at(options.labels, views)
+        if inside is not None:
+            column = label_column(inside, column).name
+        if column is None:
+            return views, []
+        return take_target(views, column)
+    except ViewError as error:
+        problems.failure("labels_not_found", error)
+        return views, []
+
+
+def _label_name(options: TableOptions) -> str | None:
+    """The name of the label column, as far as the user gives it."""
+    column = None if options.labels is None else split_column(options.labels)[1]
+    if column is not None and options.target is not None and column != options.target:
+        raise ViewError(
+            f"--labels names column '{column}', --target names column '{options.target}'. Give one of them."
+        )
+    return column or options.target
+
+
+def _stands_in_a_view(column: str | None, given: FileTable, views: Sequence[FileTable]) -> bool:
+    """Whether a column that the labels' file lacks is one of a view."""
+    return column is not None and column not in column_names(given) and any(column in column_names(v) for v in views)
+
+
+def _table_at(labels: str, views: Sequence[FileTable]) -> FileTable | None:
+    """The view whose file the user named for the labels."""
+    path, sheet = split_sheet(split_column(labels)[0])
+    found = [table for table in views if same_file(str(table.path), path) and sheet in (None, table.sheet)]
+    return found[0] if found else None
+
+
+def _as_views(
+    tables: list[FileTable], target: str | None, options: TableOptions, problems: Problems
+) -> list[FileTable]:
+    """The views: a table each, or the groups of columns of the one table."""
+    tables = [chosen_columns(table, options.per_view.get(table.name), target) for table in tables]
+    if options.view_columns is not None:
+        if len(tables) != 1:
+            raise ViewError(f"--view-columns groups the columns of one table; there are {len(tables)}. Name one file.")
+        tables = split_by_groups(tables[0], options.view_columns, problems)
+    elif len(tables) == 1 and not options.view:
+        tables = split_by_prefix(tables[0], problems)
+    views = [table for table in tables if table.values.shape[1]]
+    for table in tables:
+        if not table.values.shape[1]:
+            problems.note("no_features", f"{table.where} has no column beside ids and labels, and is no view.")
+    if not views:
+        raise ViewError(f"{tables[0].where} has no column beside ids and labels: there is nothing to learn from.")
+    return views
 
 
 def _labels_of(
@@ -95,89 +172,9 @@ def _labels_of(
     return read_task(cells, options.task, found[0].name, problems)
 
 
-def _read_views(options: TableOptions, problems: Problems) -> list[FileTable]:
-    """The tables of all files of views, named."""
-    tables: list[FileTable] = []
-    last: Exception | None = None
-    for place in find_places(options):
-        try:
-            read = _read_place(place, options)
-        except (ValueError, OSError, ImportError) as error:
-            problems.failure("unreadable_file", error, view=place.name)
-            last = error
-            continue
-        for table in read:
-            problems.extend(table.findings)
-        tables.extend(read)
-    if not tables and last is not None:
-        raise last
-    _refuse_repeated_names([table.name for table in tables])
-    return tables
-
-
-def _read_place(place: Place, options: TableOptions) -> list[FileTable]:
-    if place.name is None and place.sheet is None:
-        return read_tables_in(place.path, **_reading(options, None))
-    return [read_table(place.path, sheet=place.sheet, name=place.name, **_reading(options, place.name))]
-
-
-def _reading(options: TableOptions, view: str | None) -> dict[str, Any]:
-    """What to tell the reader of a view's file."""
-    return {
-        "id_column": _id_column(options, view),
-        "separator": options.sep,
-        "decimal": options.decimal,
-        "encoding": options.encoding,
-        "missing": options.na,
-    }
-
-
-def _id_column(options: TableOptions, view: str | None) -> str | None:
-    """The id column that the user names for a view: ``VIEW:COL`` before ``COL``."""
-    for text in options.id:
-        if view is not None and text.startswith(f"{view}:"):
-            return text[len(view) + 1 :]
-    general = [text for text in options.id if ":" not in text]
-    return general[-1] if general else None
-
-
-def _refuse_repeated_names(names: Sequence[str]) -> None:
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise ViewError(
-            f"Several tables would become one view: {some(repeated)}. Name each with --view NAME=FILE (or "
-            "--view NAME=FILE#SHEET)."
-        )
-
-
-def _read_labels(
-    options: TableOptions, tables: list[FileTable], problems: Problems
-) -> tuple[list[FileTable], FileTable | None, str | None]:
-    """The views' tables, the table of the labels where it is a file of its own, and the name of the label column."""
-    if options.labels is None:
-        return tables, None, options.target
-    file, column = split_column(options.labels)
-    if column is not None and options.target is not None and column != options.target:
-        raise ViewError(f"--labels names column '{column}' and --target column '{options.target}'. Give one of them.")
-    column = column or options.target
-    path, sheet = split_sheet(file)
-    inside = [table for table in tables if same_file(str(table.path), path) and sheet in (None, table.sheet)]
-    if inside:
-        return tables, None, label_column(inside[0], column).name
-    given = read_table(path, sheet=sheet, **_reading(options, _LABELS))
-    problems.extend(given.findings)
-    return tables, given, column
-
-
 def _id_name(tables: Sequence[FileTable]) -> str:
-    """The name of the id column where all files call it the same."""
-    names = {table.id_column for table in tables if table.ids is not None}
-    name = names.pop() if len(names) == 1 else None
-    return name or "sample"
-
-
-def _views_of(tables: list[FileTable], options: TableOptions, problems: Problems) -> list[FileTable]:
-    """The views: as many as tables, or the groups of the columns of one."""
-    if len(tables) == 1:
-        return split_by_prefix(tables[0])
-    return tables
+    """The name of the id column where all views call it the same."""
+    if all(table.ids is None for table in tables):
+        return "row"
+    names = {table.id_column for table in tables}
+    return (names.pop() if len(names) == 1 else None) or "sample"

@@ -38,6 +38,8 @@ class FileTable:
         Oddities of the file that do not stop it from being read.
     first_line : int
         Line (or row of a sheet) of the first sample, counted from 1; 0 where files have no lines.
+    shape : tuple of two int or None
+        Rows and columns, where the cells are not kept.
     """
 
     name: str
@@ -50,6 +52,7 @@ class FileTable:
     guesses: Mapping[str, str] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     first_line: int = 0
+    shape: tuple[int, int] | None = None
 
     @property
     def where(self) -> str:
@@ -75,7 +78,7 @@ class TableSet:
     id_name : str
         What the id column is called in what coview writes; ``"sample"`` where the files do not say.
     files : tuple of FileTable
-        The files, without their cells (``values`` is None).
+        What was read, views first, without the cells: ``values`` is None, ``shape`` tells rows and columns.
     findings : tuple of Finding
         What was noticed while reading and matching, worst first.
     """

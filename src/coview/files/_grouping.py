@@ -1,6 +1,6 @@
 """One table becomes several views: by a file that says which columns go where, or by names ``view__feature``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -12,10 +12,19 @@ from numpy.typing import NDArray
 
 from coview.exceptions import ViewError
 from coview.files._contents import FileTable
+from coview.files._options import ViewSettings
 from coview.files._problems import Problems
+from coview.files._toml import read_toml
 from coview.views import some
 
-__all__ = ["column_names", "keep_columns", "matching_columns", "split_by_groups", "split_by_prefix", "without_column"]
+__all__ = [
+    "chosen_columns",
+    "column_names",
+    "keep_columns",
+    "split_by_groups",
+    "split_by_prefix",
+    "without_column",
+]
 
 _SEPARATOR = "__"
 
@@ -49,29 +58,46 @@ def without_column(table: FileTable, position: int) -> FileTable:
     return keep_columns(table, others)
 
 
-def split_by_prefix(table: FileTable) -> list[FileTable]:
+def split_by_prefix(table: FileTable, problems: Problems) -> list[FileTable]:
     """One table per view where all columns are called ``view__feature``, else the table alone."""
     names = column_names(table)
-    if not len(names) or not isinstance(names[0], str) or _SEPARATOR not in names[0]:
+    if not len(names) or _SEPARATOR not in str(names[0]):
         return [table]
-    parts = [name.partition(_SEPARATOR) for name in names]
+    parts = [str(name).partition(_SEPARATOR) for name in names]
     if not all(view and feature for view, _, feature in parts):
         return [table]
     owners, views = pd.factorize(np.array([view for view, _, _ in parts], dtype=object))
     features = pd.Index([feature for _, _, feature in parts])
     groups = [np.flatnonzero(owners == position) for position in range(len(views))]
+    listed = ", ".join(f"{view} ({len(group)})" for view, group in zip(views[:8], groups, strict=False))
+    problems.note(
+        "views_by_name",
+        f"The columns of {table.where} are called view__feature, and make up {len(views)} views: {listed}"
+        f"{' and more' if len(views) > 8 else ''}.",
+        f"To keep them as one view, give --view NAME={table.path}.",
+        count=len(views),
+    )
     return [
         replace(keep_columns(table, group, features[group]), name=str(view))
         for view, group in zip(views, groups, strict=True)
     ]
 
 
-def split_by_groups(
-    table: FileTable, groups: Mapping[str, Sequence[str]], source: str, problems: Problems
-) -> list[FileTable]:
-    """One table per group of columns; columns in no group are left out and told."""
+def chosen_columns(table: FileTable, settings: ViewSettings | None, target: str | None) -> FileTable:
+    """The columns that ``coview.toml`` asks for in a view; the label column may be named there and is gone already."""
+    if settings is None or settings.columns is None:
+        return table
+    wanted = [name for name in settings.columns if name != target]
+    return keep_columns(table, matching_columns(column_names(table), wanted, f"View '{table.name}' of {table.where}"))
+
+
+def split_by_groups(table: FileTable, path: str, problems: Problems) -> list[FileTable]:
+    """One table per group of columns that a TOML file names; columns in no group are left out and told."""
     names = column_names(table)
-    chosen = {view: matching_columns(names, wanted, f"{source}, view '{view}'") for view, wanted in groups.items()}
+    groups = {view: _patterns(wanted, f"{path}, view '{view}'") for view, wanted in read_toml(path).items()}
+    if not groups:
+        raise ViewError(f'{path} names no view. Write one line for each, as in clinical = ["age", "sex"].')
+    chosen = {view: matching_columns(names, wanted, f"{path}, view '{view}'") for view, wanted in groups.items()}
     used = np.zeros(len(names), dtype=bool)
     for positions in chosen.values():
         used[positions] = True
@@ -79,12 +105,20 @@ def split_by_groups(
         left = names[~used]
         problems.note(
             "columns_left_out",
-            f"{len(left)} of {len(names)} columns of {table.where} stand in no view of {source} and were left out: "
+            f"{len(left)} of {len(names)} columns of {table.where} stand in no view of {path} and were left out: "
             f"{some(left)}.",
             columns=tuple(map(str, left[:20])),
             count=len(left),
         )
     return [replace(keep_columns(table, positions), name=view) for view, positions in chosen.items()]
+
+
+def _patterns(wanted: Any, where: str) -> list[str]:
+    """Names or patterns of columns as a list, checked."""
+    patterns = [wanted] if isinstance(wanted, str) else wanted
+    if not isinstance(patterns, list) or not patterns or not all(isinstance(item, str) for item in patterns):
+        raise ViewError(f'{where}: give a list of columns or patterns, as in ["age", "ct_*"]; got {wanted!r}.')
+    return patterns
 
 
 def matching_columns(names: pd.Index, wanted: Sequence[str], where: str) -> NDArray[np.intp]:
@@ -102,7 +136,8 @@ def matching_columns(names: pd.Index, wanted: Sequence[str], where: str) -> NDAr
     return np.array(sorted(chosen), dtype=np.intp)
 
 
-def _nearest(name: str, names: Mapping[str, int]) -> str:
+def _nearest(name: str, names: Iterable[str]) -> str:
     """What the user may have meant."""
-    close = get_close_matches(name, names, n=3, cutoff=0.6) if len(names) <= 10_000 else []
+    names = list(names)
+    close = get_close_matches(name, names[:10_000], n=3, cutoff=0.6)
     return f" Did you mean {some(close)}?" if close else f" The columns are {some(names, 8)}."

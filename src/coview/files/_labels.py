@@ -1,9 +1,8 @@
 """The labels' column: where it stands, taken out of the features, matched to the samples."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,10 +11,10 @@ from coview.exceptions import ViewError
 from coview.files._contents import FileTable
 from coview.files._grouping import column_names, without_column
 from coview.files._problems import Problems
-from coview.files._samples import take_rows
+from coview.files._samples import take_rows, unique_samples
 from coview.views import some
 
-__all__ = ["LabelColumn", "label_column", "match_labels", "take_target", "unique_labels"]
+__all__ = ["LabelColumn", "label_column", "match_labels", "take_target", "tell_unlabeled", "unique_labels"]
 
 
 @dataclass(frozen=True)
@@ -96,27 +95,22 @@ def _cells(table: FileTable, position: int) -> pd.Series:
     return cells.set_axis(pd.RangeIndex(len(cells)) if table.ids is None else table.ids)
 
 
-def unique_labels(table: FileTable, column: str | None, policy: str, problems: Problems) -> FileTable:
-    """A label file whose repeated rows say the same, reduced to one row per sample; others are left as they are."""
+def unique_labels(table: FileTable, column: LabelColumn, policy: str, problems: Problems) -> FileTable:
+    """The labels' table with one row per sample; rows that repeat a sample with the same label are no error."""
     if table.ids is None or table.ids.is_unique or policy != "error":
-        return table
-    cells = label_column(table, column).cells
-    codes = pd.Series(pd.factorize(cells)[0], index=cells.index)  # -1 where there is none
-    repeated = codes[codes.index.duplicated(keep=False)]
-    differing = repeated.groupby(level=0).nunique()
-    if (differing > 1).any():
-        conflicting = differing.index[differing > 1]
-        rows = np.flatnonzero(table.ids.isin(conflicting) | ~np.asarray(table.ids.duplicated()))
-        return take_rows(table, rows)
-    n_repeated = len(differing)
-    problems.note(
-        "repeated_labels",
-        f"{table.where} repeats {n_repeated} samples with the same label each ({some(differing.index, 3)}); each "
-        "counts once.",
-        ids=tuple(map(str, differing.index[:20])),
-        count=n_repeated,
-    )
-    return take_rows(table, np.flatnonzero(~np.asarray(table.ids.duplicated())))
+        return unique_samples(table, policy, problems)
+    codes = pd.Series(pd.factorize(column.cells)[0], index=column.cells.index)  # -1 where there is none
+    n_different = codes[codes.index.duplicated(keep=False)].groupby(level=0).nunique()
+    same = n_different.index[n_different == 1]
+    if len(same):
+        problems.note(
+            "repeated_labels",
+            f"{table.where} has several rows for {len(same)} samples with the same label each ({some(same, 3)}).",
+            ids=tuple(map(str, same[:20])),
+            count=len(same),
+        )
+    needless = np.asarray(table.ids.duplicated()) & np.asarray(table.ids.isin(same))
+    return unique_samples(take_rows(table, np.flatnonzero(~needless)), policy, problems)
 
 
 def match_labels(columns: Sequence[LabelColumn], ids: pd.Index, has_ids: bool, problems: Problems) -> pd.Series:
@@ -197,15 +191,3 @@ def tell_unlabeled(column: LabelColumn, labels: pd.Series, problems: Problems) -
         columns=(column.name,),
         count=n_unlabeled,
     )
-
-
-def drop_empty(tables: Sequence[FileTable], problems: Problems) -> list[FileTable]:
-    """The tables that have a column left beside the labels."""
-    kept = []
-    for table in tables:
-        width: Any = table.values.shape[1]
-        if width:
-            kept.append(replace(table))
-        else:
-            problems.note("labels_only", f"{table.where} holds nothing but ids and labels, and is no view.")
-    return kept

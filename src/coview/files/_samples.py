@@ -1,6 +1,6 @@
 """One row per sample: repeated ids within a table, and tables matched by id."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,13 +13,13 @@ from coview.files._contents import FileTable
 from coview.files._problems import Problems
 from coview.views import AlignedTables, Table, align_tables, some
 
-__all__ = ["align_files", "require_ids", "row_name", "take_rows", "unique_samples"]
+__all__ = ["align_files", "row_name", "take_rows", "unique_samples", "with_ids"]
 
 _SHOWN = 3
 _COMPARED = 200  # repeated rows looked at to tell whether they are equal
 
 
-def unique_samples(table: FileTable, policy: str, problems: Problems) -> FileTable:
+def unique_samples(table: FileTable, policy: str, problems: Problems, view: str | None = None) -> FileTable:
     """The table with one row per sample: repeated ids are an error, or settled by the user's policy."""
     if table.ids is None or table.ids.is_unique:
         return table
@@ -31,7 +31,7 @@ def unique_samples(table: FileTable, policy: str, problems: Problems) -> FileTab
             _repetition(table, repeated, names),
             "Correct the file, or say which row counts: --duplicates first or --duplicates last, or --duplicates drop "
             "to leave out these rows.",
-            view=table.name,
+            view=view,
             ids=tuple(names[:20]),
             count=len(names),
         )
@@ -41,7 +41,7 @@ def unique_samples(table: FileTable, policy: str, problems: Problems) -> FileTab
         problems.note(
             "duplicate_ids",
             f"{_repetition(table, repeated, names)} As asked for, {kept[policy]}.",
-            view=table.name,
+            view=view,
             ids=tuple(names[:20]),
             count=len(names),
         )
@@ -90,19 +90,28 @@ def take_rows(table: FileTable, rows: NDArray[np.intp]) -> FileTable:
     return replace(table, values=values, ids=None if table.ids is None else table.ids[rows])
 
 
-def require_ids(tables: Sequence[FileTable]) -> None:
-    """Raise where several files were given and one of them does not say which row is which sample."""
-    without = [table for table in tables if table.ids is None]
-    if not without or len(tables) == 1:
-        return
-    table = without[0]
-    named = [other.id_column for other in tables if other.id_column]
-    columns = list(table.values.columns if isinstance(table.values, pd.DataFrame) else table.columns or ())
-    hint = f" (in another file they stand in {named[0]!r})" if named else ""
-    raise ViewError(
-        f"{table.where} has no column that can be told to hold the sample ids{hint}, and rows of several files are "
-        f"matched by id only. Name the column with --id {table.name}:COL; its columns are {some(columns, 8)}."
-    )
+def with_ids(tables: Mapping[str | None, FileTable], problems: Problems) -> dict[str | None, FileTable]:
+    """The tables that say which row is which sample; an error for others, unless there is one table in all."""
+    if len(tables) == 1:
+        return dict(tables)
+    named = [table.id_column for table in tables.values() if table.id_column]
+    hint = f" (in another file they stand in '{named[0]}')" if named else ""
+    for name, table in tables.items():
+        if table.ids is not None:
+            continue
+        columns = table.values.columns if isinstance(table.values, pd.DataFrame) else table.columns
+        listed = f" Its columns are {some(columns, 8)}." if columns is not None else ""
+        problems.error(
+            "missing_ids",
+            f"No column of {table.where} can be told to hold the sample ids{hint}, and rows of several files are "
+            f"matched by id only.{listed}",
+            f"Name the column with --id {name or 'labels'}:COL.",
+            view=name,
+        )
+    kept = {name: table for name, table in tables.items() if table.ids is not None}
+    if not any(name is not None for name in kept):
+        raise ViewError("No file says which row is which sample. Name the column of the ids with --id COL.")
+    return kept
 
 
 def align_files(tables: Sequence[FileTable]) -> AlignedTables:

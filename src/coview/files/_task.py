@@ -58,12 +58,13 @@ def _guess_task(known: pd.Series, numbers: pd.Series | None, target: str, proble
     n_distinct = numbers.nunique()
     whole = bool((numbers == numbers.round()).all())
     if whole and n_distinct <= _MOST_CLASSES:
-        problems.note(
-            "task",
-            f"The labels '{target}' are read as {n_distinct} classes, for they are few whole numbers.",
-            "If they are quantities, give --task regression.",
-            columns=(target,),
-        )
+        if n_distinct > 2:
+            problems.note(
+                "task",
+                f"The labels '{target}' are read as {n_distinct} classes, for they are few whole numbers.",
+                "If they are quantities, give --task regression.",
+                columns=(target,),
+            )
         return "classification"
     advice = "If they are classes, give --task classification." if whole else ""
     why = f"there are {n_distinct} different whole numbers" if whole else "they are not whole"
