@@ -152,6 +152,20 @@ def test_with_two_classes_the_sign_follows_the_first(binary):
     assert set(table["first"]) == {"no", "yes"}
 
 
+def test_small_pushes_are_summed_and_odd_names_kept_apart():
+    rng = np.random.default_rng(0)
+    names = ["first", "b", "together", "d"]
+    views = Views({name: pd.DataFrame(rng.normal(size=(20, 2)), index=[*"abcdefghijklmnopqrst"]) for name in names})
+    model = BayesianCoTrainingRegressor(random_state=0).fit(views, views["b"][:, 0])
+    whole = leading_contributions(model, views)
+    assert whole.columns.tolist() == ["constant", "first (view)", "b", "together (view)", "d", "together"]
+    short = leading_contributions(model, views, max_views=2)
+    assert short.shape[1] == 5
+    assert "b" in short
+    assert "other views" in short
+    np.testing.assert_allclose(short.sum(axis=1), whole.sum(axis=1))
+
+
 def test_parts_of_a_regression_add_up_to_the_prediction():
     views, _ = planted()
     model = BayesianCoTrainingRegressor(random_state=0).fit(views, views["signal"][:, 2])

@@ -14,7 +14,9 @@ from coview.views import Views
 __all__ = ["leading_contributions"]
 
 
-def leading_contributions(model: Any, X: Any, probabilities: ArrayLike | None = None) -> pd.DataFrame:
+def leading_contributions(
+    model: Any, X: Any, probabilities: ArrayLike | None = None, *, max_views: int | None = None
+) -> pd.DataFrame:
     """How far each view pushes a prediction from the second most probable class to the most probable one.
 
     Parameters
@@ -25,6 +27,8 @@ def leading_contributions(model: Any, X: Any, probabilities: ArrayLike | None = 
         Samples, as the model takes them (encoded).
     probabilities : array-like of shape (n_samples, n_classes), default=None
         Predicted probabilities of these samples in the order of ``classes_``; None for a regressor.
+    max_views : int, default=None
+        Columns for so many views, those that push most; the others are summed in ``"other views"``.
 
     Returns
     -------
@@ -32,7 +36,7 @@ def leading_contributions(model: Any, X: Any, probabilities: ArrayLike | None = 
         By sample id, in the order of X. A column ``constant``, one per view, and ``together`` (the part of models that
         read all views together), in units of the latent function (log odds before moderation), or of the target. For
         a classifier before these ``first``, ``p_first``, ``second``, ``p_second``: the two classes and their
-        probabilities.
+        probabilities. A view of such a name stands there as ``"NAME (view)"``.
 
     Examples
     --------
@@ -73,5 +77,23 @@ def leading_contributions(model: Any, X: Any, probabilities: ArrayLike | None = 
             "p_second": proba[rows, second],
         }
     table = pd.DataFrame(head, index=views.index)
-    values = pd.DataFrame(difference, index=views.index, columns=["constant", *views.names, "together"])
-    return pd.concat([table, values], axis=1)
+    pushes = pd.DataFrame(difference[:, 1:-1], index=views.index, columns=[_free_name(name) for name in views.names])
+    table["constant"] = difference[:, 0]
+    table = pd.concat([table, _largest(pushes, max_views)], axis=1)
+    table["together"] = difference[:, -1]
+    return table
+
+
+def _largest(pushes: pd.DataFrame, max_views: int | None) -> pd.DataFrame:
+    """The views with the largest pushes in their order, and the sum of the others."""
+    if max_views is None or pushes.shape[1] <= max_views:
+        return pushes
+    order = np.argsort(-pushes.abs().mean().to_numpy(), kind="stable")
+    kept = pushes.iloc[:, np.sort(order[:max_views])]
+    return kept.assign(**{"other views": pushes.iloc[:, order[max_views:]].sum(axis=1)})
+
+
+def _free_name(name: str) -> str:
+    """The view's name, marked where it is the name of another column."""
+    taken = ("first", "p_first", "second", "p_second", "constant", "together", "other views")
+    return f"{name} (view)" if name in taken else name
