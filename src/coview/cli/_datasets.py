@@ -1,5 +1,6 @@
 """``coview datasets``: list the data that coview knows, describe one set, or write it as CSV files."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ def _row(summary: dict[str, Any]) -> tuple[str, ...]:
 
 def _fetchable_row(facts: dict[str, Any]) -> tuple[str, ...]:
     """Return the cells of a set that does not come with coview; of where it comes from, the place without the version."""
-    return facts["name"], facts["title"], facts["source"].removeprefix("https://").split(", commit ")[0]
+    return facts["name"], facts["title"], re.split(", commit | [(]|; ", facts["source"].removeprefix("https://"))[0]
 
 
 def _describe(name: str, is_bundled: bool, as_json: bool) -> None:
