@@ -320,7 +320,7 @@ def test_published_figures_are_those_of_the_papers(data_dir):
 
 def test_description_of_a_part_names_the_part():
     assert "'texas'" in describe_fetchable("webkb_universities/texas")["title"]
-    assert describe_fetchable("webkb_universities")["title"].startswith("877 pages")
+    assert describe_fetchable("webkb_universities")["title"].startswith("877 web pages")
 
 
 def test_views_of_a_set_slice_as_views_do(data_dir):
