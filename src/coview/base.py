@@ -1,5 +1,6 @@
 """The base of every estimator: reads views in fit and predict, keeps what was seen, declares tags."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,27 @@ from sklearn.utils.validation import validate_data
 
 from coview.exceptions import ViewError
 from coview.labels import encode_targets, labeled_rows, target_values
-from coview.views import AlignedTables, Views, check_complete_rows, conform, is_frame, is_single_table, read_tables
+from coview.views import (
+    AlignedTables,
+    Views,
+    check_complete_rows,
+    conform,
+    is_frame,
+    is_single_table,
+    labels_from_plain,
+    plain_labels,
+    read_tables,
+)
 
-__all__ = ["Interval", "LabeledClassifierMixin", "LabeledRegressorMixin", "MultiViewEstimator", "StrOptions"]
+__all__ = [
+    "Interval",
+    "LabeledClassifierMixin",
+    "LabeledRegressorMixin",
+    "MultiViewEstimator",
+    "StrOptions",
+    "names_from_plain",
+    "plain_names",
+]
 
 
 class MultiViewEstimator(BaseEstimator):  # type: ignore[misc]
@@ -119,11 +138,39 @@ class MultiViewEstimator(BaseEstimator):  # type: ignore[misc]
             names += [prefix + label for label in table.columns]
         self.feature_names_in_ = np.asarray(names, dtype=object)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return plain_names(super().__getstate__())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(names_from_plain(state))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._allow_nan
         return tags
+
+
+def plain_names(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes of an estimator with long lists of feature names as text, in which they are stored with a model."""
+    plain = dict(attributes)
+    if "_view_feature_names" in plain:
+        names = plain["_view_feature_names"]
+        plain["_view_feature_names"] = {view: plain_labels(labels) for view, labels in names.items()}
+    if "feature_names_in_" in plain:
+        plain["feature_names_in_"] = plain_labels(plain["feature_names_in_"])
+    return plain
+
+
+def names_from_plain(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes that ``plain_names`` took."""
+    attributes = dict(plain)
+    if "_view_feature_names" in attributes:
+        names = attributes["_view_feature_names"]
+        attributes["_view_feature_names"] = {view: labels_from_plain(labels) for view, labels in names.items()}
+    if "feature_names_in_" in attributes:
+        attributes["feature_names_in_"] = np.asarray(labels_from_plain(attributes["feature_names_in_"]), dtype=object)
+    return attributes
 
 
 def _aligned_target(views: Views, y: Any, X: Any) -> NDArray[Any]:

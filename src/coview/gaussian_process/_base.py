@@ -31,10 +31,11 @@ from coview.gaussian_process._prior_bank import PriorBank
 from coview.gaussian_process._refit import parameters_without
 from coview.gaussian_process._setting import Setting
 from coview.gaussian_process._similarity import average_similarity
-from coview.gaussian_process._tables import explanation_table, trust_table
+from coview.gaussian_process._stored_average import restored_average, stored_average
+from coview.gaussian_process._tables import explanation_table, trust_columns
 from coview.gaussian_process._user_settings import settings_from
 from coview.inference import rows_without_view
-from coview.views import Views, some
+from coview.views import Views, labels_from_plain, plain_labels, some
 
 __all__ = ["BayesianCoTraining"]
 
@@ -195,19 +196,16 @@ class BayesianCoTraining(MultiViewEstimator):
         """Learnt state that does not depend on the likelihood; ``moments`` at all samples, then left out at labeled ones."""
         self._prepared, self._average = prepared, average
         best = fits.settings[average.best]
-        self.kernels_ = prepared.bank.kernels(best.kernels)
         self.view_variances_ = np.array(prepared.bank.weights(best).variances)
         by_setting = average.weights.sum(axis=1)
         self.log_marginal_likelihood_value_ = float(by_setting @ fits.evidences)
-        self.view_trust_ = trust_table(average, self.hyperparameters, self._switched_off)
+        self._view_trust = trust_columns(average, self.hyperparameters, self._switched_off)
         self.agreement_ = average.agreement()
-        self._objective = None
         self.__dict__.pop("theta_", None)
         # Features that are not cut stand for the kernels themselves.
         uncut = best.n_components is None or best.n_components >= len(prepared.kept)
         if self.hyperparameters != "average" and uncut:
-            self._objective = self._objective_at(prepared.bank, best, fits.rows, fits.targets, fits.bias_variance)
-            self.theta_ = self._objective.theta
+            self.theta_ = self._objective().theta
         mean, variance, loo_mean, loo_variance = moments
         n, kept = len(prepared), prepared.kept
         self.latent_mean_ = self._outward_mean(_fill(mean, kept, n, 0.0))
@@ -215,6 +213,39 @@ class BayesianCoTraining(MultiViewEstimator):
         labeled = kept[fits.rows]
         self.loo_latent_mean_ = self._outward_mean(_fill(loo_mean, labeled, n, np.nan))
         self.loo_latent_variance_ = self._outward_variance(_fill(loo_variance, labeled, n, np.nan))
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        if "_average" in state:
+            state["_average"] = stored_average(state["_average"])
+            if self._fitted_y.dtype == object:
+                state["_fitted_y"] = plain_labels(self._fitted_y)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_average" in state:
+            self._average = restored_average(state["_average"], self._prepared.bank)
+            if not isinstance(state["_fitted_y"], np.ndarray):
+                self._fitted_y = np.array(labels_from_plain(state["_fitted_y"]), dtype=object)
+
+    @property
+    def kernels_(self) -> list[Any]:
+        """Kernel of each view in the setting of the largest evidence."""
+        check_is_fitted(self, "view_variances_")
+        return self._prepared.bank.kernels(self._average.fits.settings[self._average.best].kernels)
+
+    @property
+    def view_trust_(self) -> pd.DataFrame:
+        """Share of each view in the mean, its interval, the samples that have it, and how the share came about."""
+        check_is_fitted(self, "view_variances_")
+        return pd.DataFrame(self._view_trust, index=pd.Index(self._prepared.bank.names, name="view"))
+
+    def _objective(self) -> EvidenceObjective:
+        """The evidence around the setting that was fitted."""
+        fits = self._average.fits
+        best = fits.settings[self._average.best]
+        return self._objective_at(self._prepared.bank, best, fits.rows, fits.targets, fits.bias_variance)
 
     def log_marginal_likelihood(self, theta: Any = None, eval_gradient: bool = False) -> Any:
         """Log marginal likelihood of the labels in nats (Laplace's approximation for classes, summed over one-against-rest).
@@ -237,15 +268,16 @@ class BayesianCoTraining(MultiViewEstimator):
             If theta is not finite or has another length; under averaging or low rank for a theta or a gradient.
         """
         check_is_fitted(self)
-        if self._objective is None:
+        if not hasattr(self, "theta_"):
             if theta is None and not eval_gradient:
                 return self.log_marginal_likelihood_value_
             raise ValueError(
                 "A theta and a gradient exist for hyperparameters='fixed' and 'maximize' with kernels of full rank only; an "
                 "average has one evidence per setting, in settings_."
             )
-        theta = self._objective.theta if theta is None else np.asarray(theta, dtype=np.float64)
-        return self._objective.value_and_gradient(theta) if eval_gradient else self._objective.value(theta)
+        objective = self._objective()
+        theta = objective.theta if theta is None else np.asarray(theta, dtype=np.float64)
+        return objective.value_and_gradient(theta) if eval_gradient else objective.value(theta)
 
     def _new_blocks(
         self, X: Any, view: str | None = None

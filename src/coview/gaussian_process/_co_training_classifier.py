@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from coview.base import LabeledClassifierMixin
 from coview.gaussian_process._base import BayesianCoTraining, _fill
@@ -204,7 +206,7 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
 
     def _conclude(self, prepared: PreparedViews, fits: SettingFits, labels: NDArray[np.int64], target: Any) -> None:
         """Weigh the settings and keep what the average says of the training samples."""
-        temperatures = self._temperatures()
+        temperatures = self._fitted_temperatures = self._temperatures()
         averaged = self.latent == "consensus"
         scores = leave_one_out_class_scores(fits.loo_means, fits.loo_variances, labels, temperatures, averaged=averaged)
         log_temperature = np.log(temperatures)
@@ -221,15 +223,26 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
         everywhere, *moments = self._averaged(average.training())
         left_out, *loo_moments = self._averaged(average.leave_one_out())
         self._store(prepared, fits, average, *moments, *loo_moments)
-        self.settings_ = settings_table(average, temperatures, scores.sum(axis=2))
+        self._setting_scores = scores.sum(axis=2)
         n, kept = len(prepared), prepared.kept
         uniform = 1.0 / len(self.classes_)
         self.label_distributions_ = _fill(everywhere, kept, n, uniform)
-        self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
         self.loo_label_distributions_ = _fill(left_out, kept[fits.rows], n, np.nan)
         log_scores = np.log(np.maximum(left_out[np.arange(labels.size), labels], np.finfo(np.float64).tiny))
         self._loo_log_scores = _fill(log_scores, kept[fits.rows], n, np.nan)
         self.loo_score_ = float(log_scores.sum())
+
+    @property
+    def transduction_(self) -> NDArray[Any]:
+        """Predicted class of every training sample (n_samples,)."""
+        check_is_fitted(self, "label_distributions_")
+        return np.asarray(self.classes_[self.label_distributions_.argmax(axis=1)])
+
+    @property
+    def settings_(self) -> pd.DataFrame:
+        """Every setting and temperature averaged, with evidence, leave-one-out score and weight."""
+        check_is_fitted(self, "label_distributions_")
+        return settings_table(self._average, self._fitted_temperatures, self._setting_scores)
 
     def _targets(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Labels -1 and +1 of each latent function: one for two classes, one against rest for more (K, n_labeled)."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import logsumexp
+from sklearn.utils.validation import check_is_fitted
 
 from coview.base import LabeledRegressorMixin
 from coview.gaussian_process._base import BayesianCoTraining, _fill
@@ -168,12 +170,18 @@ random_state, n_jobs, verbose
         self.noise_variance_ = float(weights[:, 0] @ noise) * self._unit**2
         moments = (*average_moments(average.training()), *average_moments(average.leave_one_out()))
         self._store(prepared, fits, average, *moments)
-        self.settings_ = settings_table(average, None, scores.sum(axis=1)[:, None])
+        self._setting_scores = scores.sum(axis=1)[:, None]
         self.transduction_ = self.latent_mean_
         log_weights = np.log(weights[average.kept])  # those left out may be too small to represent
         mixed = logsumexp(scores[average.kept] + log_weights, axis=0) - np.log(self._unit)
         self._loo_log_scores = _fill(mixed, prepared.kept[fits.rows], len(prepared), np.nan)
         self.loo_score_ = float(mixed.sum())
+
+    @property
+    def settings_(self) -> pd.DataFrame:
+        """Every setting averaged, with evidence, leave-one-out score and weight."""
+        check_is_fitted(self, "transduction_")
+        return settings_table(self._average, None, self._setting_scores)
 
     def _normalization(self, labels: NDArray[np.float64]) -> tuple[float, float]:
         """Center and unit of the targets."""

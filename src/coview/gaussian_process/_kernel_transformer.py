@@ -12,8 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from coview.base import MultiViewEstimator, StrOptions
 from coview.exceptions import ViewError
 from coview.gaussian_process._planning import fixed_setting
+from coview.gaussian_process._prepared import PreparedViews
 from coview.gaussian_process._prior_bank import PriorBank
-from coview.inference import ConsensusPrior, combine_experts, rows_without_view
+from coview.gaussian_process._stored_settings import restored_settings, stored_settings
+from coview.inference import ConsensusPrior, Prior, combine_experts, rows_without_view
 
 __all__ = ["CoTrainingKernelTransformer"]
 
@@ -73,36 +75,50 @@ class CoTrainingKernelTransformer(TransformerMixin, MultiViewEstimator):  # type
             raise ViewError(
                 f"Every sample must have a view; {empty.size} have none, the first {views.index[empty[0]]!r}."
             )
-        bank = PriorBank(
-            views.names, [views[name] for name in views.names], views.presence, self.kernel, self.latent, 0
-        )
+        self._rows = np.arange(views.n_samples)
+        blocks = [views[name] for name in views.names]
+        bank = PriorBank(views.names, blocks, views.presence, self.kernel, self.latent, 0)
         setting = fixed_setting(
             bank, self.view_variances, approximation="exact", n_components=None, amplitude=None, noise_variance=None
         )
-        self._bank, self._setting = bank, setting
-        self._prior = bank.prior(setting)
-        self._rows = np.arange(views.n_samples)
+        bank.plan([setting])
+        self._prepared, self._setting = PreparedViews(views, self._rows, bank, {}), setting
         self.n_samples_fit_ = views.n_samples
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float64]:
         """Training covariance (n_samples, n_samples)."""
-        return self.fit(X)._prior.columns(self._rows)
+        return self.fit(X)._prior().columns(self._rows)
+
+    def _prior(self) -> Prior:
+        return self._prepared.bank.prior(self._setting)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        if "_setting" in state:
+            state["_setting"] = stored_settings([state["_setting"]])
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_setting" in state:
+            self._setting = restored_settings(state["_setting"])[0]
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Covariance of new samples with the training samples (n_new, n_samples)."""
         check_is_fitted(self)
         views = self._validate_views(X, reset=False)
-        lost = np.flatnonzero(~(views.presence & self._bank.presence.any(axis=0)).any(axis=1))
+        lost = np.flatnonzero(~(views.presence & self._prepared.bank.presence.any(axis=0)).any(axis=1))
         if lost.size:
             raise ViewError(
                 f"{lost.size} of {views.n_samples} samples have no view that training had, the first "
                 f"{views.index[lost[0]]!r}. Give them a view, or leave them out."
             )
-        new = self._bank.new([views[name] for name in views.names], views.presence).inputs(self._setting)
-        if not isinstance(self._prior, ConsensusPrior):
-            return self._prior.at(new, self._rows)[0]
-        experts = self._prior.experts(new, self._rows)
+        bank, prior = self._prepared.bank, self._prior()
+        new = bank.new([views[name] for name in views.names], views.presence).inputs(self._setting)
+        if not isinstance(prior, ConsensusPrior):
+            return prior.at(new, self._rows)[0]
+        experts = prior.experts(new, self._rows)
         weights, _ = combine_experts(experts.covariances, experts.presence)
         return np.asarray(np.einsum("ij,jik->ik", weights, experts.crosses))
 

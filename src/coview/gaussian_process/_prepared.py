@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coview.base import names_from_plain, plain_names
 from coview.gaussian_process._prior_bank import PriorBank
 from coview.views import Views
 
@@ -40,3 +41,19 @@ class PreparedViews:
 
     def __len__(self) -> int:
         return self.views.n_samples
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "views": self.views,
+            "kept": self.kept,
+            "bank": self.bank.learnt(),
+            "seen_in_fit": plain_names(self.seen_in_fit),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        views, kept = state["views"], state["kept"]
+        blocks = [views[name] for name in views.names]
+        bank = PriorBank.restored(state["bank"], views.names, blocks, views.presence[kept], kept, views.n_samples)
+        values = {"views": views, "kept": kept, "bank": bank, "seen_in_fit": names_from_plain(state["seen_in_fit"])}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)

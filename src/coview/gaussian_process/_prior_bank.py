@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +15,7 @@ from coview.exceptions import ViewError
 from coview.gaussian_process._keys import feature_key, kernel_key, prior_key
 from coview.gaussian_process._new_samples import NewSamples
 from coview.gaussian_process._setting import Setting
+from coview.gaussian_process._stored_settings import restored_settings, stored_settings
 from coview.inference import (
     ConsensusPrior,
     DenseConsensus,
@@ -67,6 +68,8 @@ class PriorBank:
     positions : ndarray of shape (n_samples,), default=None
         Where the samples stand among ``n_columns`` samples given, which are the columns of precomputed kernels.
     n_columns : int, default=None
+    scalings : list of ViewScaling, default=None
+        Of a bank of the same views; None learns them where kernels are automatic.
     """
 
     def __init__(
@@ -79,6 +82,7 @@ class PriorBank:
         random_state: int,
         positions: NDArray[np.intp] | None = None,
         n_columns: int | None = None,
+        scalings: list[ViewScaling] | None = None,
     ) -> None:
         self.positions = np.arange(len(presence)) if positions is None else positions
         self.n_columns = len(presence) if n_columns is None else n_columns
@@ -88,10 +92,15 @@ class PriorBank:
         self.latent = latent
         self.random_state = random_state
         self.automatic = isinstance(kernel, str) and kernel == "auto"
-        self.scalings = [ViewScaling.of(block) for block in blocks] if self.automatic else None
+        if scalings is None and self.automatic:
+            scalings = [ViewScaling.of(block) for block in blocks]
+        self.scalings = scalings
         self.blocks = self.scaled(blocks)
         self._cache: dict[Hashable, Any] = {}
-        self._max_rank: dict[Hashable, int | None] = {}
+        # By feature key: a setting of the largest rank planned, and what its decomposition found.
+        self._planned: dict[Hashable, Setting] = {}
+        self._spectra: dict[Hashable, list[Any]] = {}
+        self._medians: NDArray[np.float64] | None = None
 
     def scaled(self, blocks: Sequence[Any]) -> list[Any]:
         """Rows as the kernels see them."""
@@ -118,12 +127,8 @@ class PriorBank:
             kinds = kernel_per_view(self.kernel if spec is None else spec, self.names)
         resolved: list[KernelLike] = []
         for j, (kind, block) in enumerate(zip(kinds, self.blocks, strict=True)):
-            if isinstance(kind, str) and kind == "precomputed":
-                columns = self.positions[self.presence[:, j]]
-                resolved.append(PrecomputedKernel(block, columns, self.n_columns, self.names[j]))
-            else:
-                factor = _WIDTH_FACTOR if self.automatic else 1.0
-                resolved.append(resolve_kernel(kind, block, state, width_factor=factor))
+            factor = _WIDTH_FACTOR if self.automatic else 1.0
+            resolved.append(self._with_rows(resolve_kernel(kind, block, state, width_factor=factor), j))
         return resolved
 
     @property
@@ -140,11 +145,15 @@ class PriorBank:
         """Note the largest rank that each feature map will be asked for, so that smaller ranks are cuts of it."""
         for setting in settings:
             key = feature_key(setting)
-            known = self._max_rank.get(key, 0)
-            rank = setting.n_components
-            if known is not None and (rank is None or rank > known):
-                self._max_rank[key] = rank
+            known, rank = self._planned.get(key), setting.n_components
+            if known is None or (known.n_components is not None and (rank is None or rank > known.n_components)):
+                self._planned[key] = setting
+                self._spectra.pop(key, None)
                 self._cache = {k: v for k, v in self._cache.items() if not (isinstance(k, tuple) and key in k)}
+
+    def _rank(self, setting: Setting) -> int | None:
+        """The largest rank planned for the feature map of a setting."""
+        return self._planned.get(feature_key(setting), setting).n_components
 
     def prior(self, setting: Setting) -> Prior:
         """Covariance of the latent function of a setting, before amplitude and bias."""
@@ -222,15 +231,16 @@ class PriorBank:
         )
 
     def _map_views(self, setting: Setting) -> list[tuple[SpectralFeatures, NDArray[np.float64]]]:
-        rank = self._max_rank.get(feature_key(setting), setting.n_components)
+        spectra = self._spectra.get(feature_key(setting), [None] * len(self.names))
         maps = []
-        for kernel, block in zip(self.kernels(setting.kernels), self.blocks, strict=True):
-            features = SpectralFeatures(kernel, rank, center=setting.center, scale=setting.scale)
+        for kernel, block, spectrum in zip(self.kernels(setting.kernels), self.blocks, spectra, strict=True):
+            features = SpectralFeatures(kernel, self._rank(setting), center=setting.center, scale=setting.scale)
             rows = block
             if block.shape[0] > _LANDMARKS and linear_amplitude(kernel) is None and self._sliceable(kernel):
                 state = check_random_state(self.random_state)
                 rows = block[np.sort(state.choice(block.shape[0], _LANDMARKS, replace=False))]
-            maps.append((features, features.fit(rows).transform(block)))
+            maps.append((features, features.fit(rows, spectrum=spectrum).transform(block)))
+        self._spectra[feature_key(setting)] = [features.spectrum_ for features, _ in maps]
         return maps
 
     @staticmethod
@@ -261,37 +271,43 @@ class PriorBank:
         blocks, presence = self.blocks, self.presence
         if setting.family == "completed":
             blocks, presence = self.completed
-        rank = self._max_rank.get(feature_key(setting), setting.n_components)
-        features = JointSpectralFeatures(None, rank, setting.center, setting.scale, view_factors=setting.view_factors)
+        features = JointSpectralFeatures(
+            None, self._rank(setting), setting.center, setting.scale, view_factors=setting.view_factors
+        )
         kernels = self.kernels(setting.kernels)
         sample = self.landmarks
         linear = all(linear_amplitude(kernel) is not None for kernel in kernels)
         if linear or not all(self._sliceable(kernel) for kernel in kernels):
             sample = np.arange(len(presence))
-        features.fit_blocks(take_samples(blocks, presence, sample), presence[sample], kernels)
+        spectrum, column_means = self._spectra.get(feature_key(setting), (None, None))
+        rows = take_samples(blocks, presence, sample)
+        features.fit_blocks(rows, presence[sample], kernels, spectrum=spectrum, column_means=column_means)
+        self._spectra[feature_key(setting)] = [features.spectrum_, features.column_means_]
         return features, features.transform_blocks(blocks, presence)
 
     def _fuse(self, setting: Setting) -> tuple[SpectralFeatures, NDArray[np.float64]]:
         table = self.fused(*self.completed)
-        width = _WIDTH_FACTOR * median_distance(table, check_random_state(self.random_state))
-        rank = self._max_rank.get(feature_key(setting), setting.n_components)
-        features = SpectralFeatures(RBF(width), rank, center=True)
-        return features, features.fit(table[self.landmarks]).transform(table)
+        spectrum, width = self._spectra.get(feature_key(setting), (None, None))
+        if width is None:
+            width = _WIDTH_FACTOR * median_distance(table, check_random_state(self.random_state))
+        features = SpectralFeatures(RBF(width), self._rank(setting), center=True)
+        features.fit(table[self.landmarks], spectrum=spectrum)
+        self._spectra[feature_key(setting)] = [features.spectrum_, width]
+        return features, features.transform(table)
 
     @property
     def completion(self) -> ViewCompletion:
         """Filling of missing views from the training rows."""
-        return cast(
-            "ViewCompletion",
-            self._once(
-                "completion",
-                lambda: ViewCompletion.of(
-                    take_samples(self.blocks, self.presence, self.landmarks),
-                    self.presence[self.landmarks],
-                    check_random_state(self.random_state),
-                ),
-            ),
-        )
+        return cast("ViewCompletion", self._once("completion", self._make_completion))
+
+    def _make_completion(self) -> ViewCompletion:
+        donors = take_samples(self.blocks, self.presence, self.landmarks)
+        presence = self.presence[self.landmarks]
+        if self._medians is not None:
+            return ViewCompletion(donors, presence, self._medians)
+        completion = ViewCompletion.of(donors, presence, check_random_state(self.random_state))
+        self._medians = completion.medians
+        return completion
 
     @property
     def completed(self) -> tuple[list[Any], NDArray[np.bool_]]:
@@ -306,6 +322,64 @@ class PriorBank:
     def new(self, blocks: Sequence[Any], presence: NDArray[np.bool_]) -> NewSamples:
         """New samples, whose features are computed once for all settings."""
         return NewSamples(self, self.scaled(blocks), presence)
+
+    def learnt(self) -> dict[str, Any]:
+        """What is kept of the bank with a model: scalings, kernels and spectra, without the rows of the views."""
+        planned = stored_settings(list(self._planned.values()))
+        kernels = [[_without_rows(kernel) for kernel in self.kernels(spec)] for spec in planned["kernels"]]
+        return {
+            "kernel": self.kernel,
+            "latent": self.latent,
+            "random_state": self.random_state,
+            "scalings": self.scalings,
+            "medians": self._medians,
+            "planned": planned,
+            "kernels": kernels,
+            "spectra": [self._spectra.get(key) for key in self._planned],
+        }
+
+    @classmethod
+    def restored(
+        cls,
+        learnt: dict[str, Any],
+        names: Sequence[str],
+        blocks: Sequence[Any],
+        presence: NDArray[np.bool_],
+        positions: NDArray[np.intp],
+        n_columns: int,
+    ) -> Self:
+        """A bank over the same views as one that ``learnt`` this; nothing is decomposed again."""
+        bank = cls(
+            names,
+            blocks,
+            presence,
+            learnt["kernel"],
+            learnt["latent"],
+            learnt["random_state"],
+            positions,
+            n_columns,
+            learnt["scalings"],
+        )
+        bank._medians = learnt["medians"]
+        for spec, kernels in zip(learnt["planned"]["kernels"], learnt["kernels"], strict=True):
+            known = [bank._with_rows(kernel, j) for j, kernel in enumerate(kernels)]
+            bank._cache["kernels", kernel_key(spec)] = known
+        for setting, spectra in zip(restored_settings(learnt["planned"]), learnt["spectra"], strict=True):
+            bank._planned[feature_key(setting)] = setting
+            if spectra is not None:
+                bank._spectra[feature_key(setting)] = spectra
+        return bank
+
+    def _with_rows(self, kernel: KernelLike, j: int) -> KernelLike:
+        """A kernel of view j; precomputed values are the rows of the view themselves."""
+        if not (isinstance(kernel, str) and kernel == "precomputed"):
+            return kernel
+        columns = self.positions[self.presence[:, j]]
+        return PrecomputedKernel(self.blocks[j], columns, self.n_columns, self.names[j])
+
+
+def _without_rows(kernel: KernelLike) -> KernelLike:
+    return "precomputed" if isinstance(kernel, PrecomputedKernel) else kernel
 
 
 def _is_dense(value: Any) -> bool:

@@ -12,26 +12,26 @@ from numpy.typing import NDArray
 from coview.gaussian_process._fits import PosteriorAverage
 from coview.gaussian_process._setting import Setting
 
-__all__ = ["explanation_table", "settings_table", "trust_table"]
+__all__ = ["explanation_table", "settings_table", "trust_columns"]
 
 
-def trust_table(average: PosteriorAverage, hyperparameters: str, switched_off: Sequence[str]) -> pd.DataFrame:
+def trust_columns(average: PosteriorAverage, hyperparameters: str, switched_off: Sequence[str]) -> dict[str, Any]:
     """Share of each view, its interval, the samples behind it, and how the share came about (``status``).
 
     Shares are "assessed" only where settings disagree about the views, and "given" or "learned" where there is one setting.
     """
     bank = average.fits.bank
-    columns = ["share", "sd", "lower", "upper"]
-    table = pd.DataFrame(average.trust(), columns=columns, index=pd.Index(bank.names, name="view"))
-    table["n_samples"] = bank.presence.sum(axis=0)
+    columns: dict[str, Any] = dict(zip(("share", "sd", "lower", "upper"), average.trust().T.copy(), strict=True))
+    columns["n_samples"] = bank.presence.sum(axis=0)
     if hyperparameters == "average":
         status = "assessed" if len(bank.names) > 1 and _tell_views_apart(average.fits.settings) else "not assessed"
     else:
         status = "learned" if hyperparameters == "maximize" else "given"
-    table["status"] = status
-    table.loc[table.index.isin(switched_off), "status"] = "switched off"
-    table.loc[table["n_samples"] == 0, "status"] = "no samples"
-    return table
+    columns["status"] = [
+        "no samples" if count == 0 else "switched off" if name in switched_off else status
+        for name, count in zip(bank.names, columns["n_samples"], strict=True)
+    ]
+    return columns
 
 
 def _tell_views_apart(settings: Sequence[Setting]) -> bool:

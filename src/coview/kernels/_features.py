@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -39,6 +39,7 @@ class SpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     eigenvalues_ : ndarray of shape (rank,)
         Kept eigenvalues of the scaled Gram matrix, decreasing.
+    spectrum_ : LinearSpectrum or GramSpectrum
     kernel_ : kernel object or callable
 
     Notes
@@ -63,31 +64,29 @@ class SpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.center = center
         self.scale = scale
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Decompose the kernel over the training rows X (n, p), dense or sparse."""
+    def fit(self, X: Any, y: Any = None, *, spectrum: LinearSpectrum | GramSpectrum | None = None) -> Self:
+        """Decompose the kernel over the training rows X (n, p), dense or sparse; or take what an earlier fit to them found."""
         self.kernel_ = resolve_kernel(self.kernel, X, check_random_state(0))
         amplitude = linear_amplitude(self.kernel_)
-        if amplitude is not None:
-            rows = X * np.sqrt(amplitude)
-            self._spectrum: LinearSpectrum | GramSpectrum = LinearSpectrum.of(
-                rows, self.n_components, center=self.center, scale=self.scale
-            )
-            self._root, self._rows = float(np.sqrt(amplitude)), None
-        else:
-            self._spectrum = GramSpectrum.of(
-                gram(self.kernel_, X), self.n_components, center=self.center, scale=self.scale
-            )
-            self._rows = X
-        self.eigenvalues_ = self._spectrum.values
+        self._root = None if amplitude is None else float(np.sqrt(amplitude))
+        self._rows = X if amplitude is None else None
+        self.spectrum_ = self._decompose(X, amplitude) if spectrum is None else spectrum
+        self.eigenvalues_ = self.spectrum_.values
         return self
+
+    def _decompose(self, X: Any, amplitude: float | None) -> LinearSpectrum | GramSpectrum:
+        if amplitude is None:
+            return GramSpectrum.of(gram(self.kernel_, X), self.n_components, center=self.center, scale=self.scale)
+        rows = X * np.sqrt(amplitude)
+        return LinearSpectrum.of(rows, self.n_components, center=self.center, scale=self.scale)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Features (n_new, rank) of the rows of X."""
-        if isinstance(self._spectrum, LinearSpectrum):
-            return self._spectrum.project(X * self._root)
+        if isinstance(self.spectrum_, LinearSpectrum):
+            return self.spectrum_.project(X * self._root)
         starts = range(0, X.shape[0], _BLOCK_ROWS)
         blocks = (gram(self.kernel_, X[start : start + _BLOCK_ROWS], self._rows) for start in starts)
-        parts = [self._spectrum.project(crosses) for crosses in blocks]
+        parts = [self.spectrum_.project(crosses) for crosses in blocks]
         return np.concatenate(parts) if parts else np.zeros((0, self.eigenvalues_.size))
 
 
@@ -109,6 +108,9 @@ class JointSpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[mi
     Attributes
     ----------
     eigenvalues_ : ndarray of shape (rank,)
+    spectrum_ : LinearSpectrum or GramSpectrum
+    column_means_ : ndarray of shape (n_views, n_samples) or None
+        Column means of each view's part of the Gram matrix, where kernels are not all linear.
     mean_diagonals_ : ndarray of shape (n_views,)
         Mean diagonal of each view's kernel over the samples that have it, by which it is divided; NaN where nobody has it.
 
@@ -150,8 +152,19 @@ class JointSpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[mi
         ]
         return self.fit_blocks(blocks, X.presence, kernels)
 
-    def fit_blocks(self, blocks: Sequence[Any], presence: NDArray[np.bool_], kernels: Sequence[KernelLike]) -> Self:
-        """The same from the rows of each view that are present, the presence, and kernel objects."""
+    def fit_blocks(
+        self,
+        blocks: Sequence[Any],
+        presence: NDArray[np.bool_],
+        kernels: Sequence[KernelLike],
+        *,
+        spectrum: LinearSpectrum | GramSpectrum | None = None,
+        column_means: NDArray[np.float64] | None = None,
+    ) -> Self:
+        """The same from the rows of each view that are present, the presence, and kernel objects.
+
+        ``spectrum`` and ``column_means``, as an earlier fit to the same rows found them, save the decomposition.
+        """
         self._blocks, self._presence, self.kernels_ = list(blocks), presence, list(kernels)
         self.mean_diagonals_ = np.array(
             [diagonal(k, block).mean() if block.shape[0] else np.nan for k, block in zip(kernels, blocks, strict=True)]
@@ -162,29 +175,29 @@ class JointSpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[mi
         usable = self.mean_diagonals_ > 0.0
         self._scales = np.divide(factors**-2.0, self.mean_diagonals_, out=np.zeros(len(kernels)), where=usable)
         amplitudes = [linear_amplitude(kernel) for kernel in kernels]
+        self._roots, self.column_means_ = None, column_means
         if all(amplitude is not None for amplitude in amplitudes):
             self._roots = np.sqrt(self._scales * np.array(amplitudes, dtype=np.float64))
-            rows = stack_views(blocks, presence, self._roots)
-            self._spectrum: LinearSpectrum | GramSpectrum = LinearSpectrum.of(
-                rows, self.n_components, center=self.center, scale=self.scale
-            )
-        else:
-            self._fit_gram()
-        self.eigenvalues_ = self._spectrum.values
+        self.spectrum_ = self._decompose() if spectrum is None else spectrum
+        self.eigenvalues_ = self.spectrum_.values
         return self
 
-    def _fit_gram(self) -> None:
+    def _decompose(self) -> LinearSpectrum | GramSpectrum:
+        """Spectrum over the samples, and the column means of each view's part where it is nonlinear."""
+        if self._roots is not None:
+            rows = stack_views(self._blocks, self._presence, self._roots)
+            return LinearSpectrum.of(rows, self.n_components, center=self.center, scale=self.scale)
         n = len(self._presence)
         total = np.zeros((n, n))
-        self._column_means = np.zeros((len(self._blocks), n))
+        self.column_means_ = np.zeros((len(self._blocks), n))
         for j, block in enumerate(self._blocks):
             if self._scales[j] == 0.0:
                 continue
             rows = np.flatnonzero(self._presence[:, j])
             K = self._scales[j] * gram(self.kernels_[j], block)
             total[np.ix_(rows, rows)] += K
-            self._column_means[j, rows] = K.sum(axis=0) / n
-        self._spectrum = GramSpectrum.of(total, self.n_components, center=self.center, scale=self.scale)
+            self.column_means_[j, rows] = K.sum(axis=0) / n
+        return GramSpectrum.of(total, self.n_components, center=self.center, scale=self.scale)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Features (n_samples, rank) of the samples of a `Views`."""
@@ -206,19 +219,20 @@ class JointSpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[mi
         """
         n_new = len(presence)
         parts = np.zeros((len(blocks), n_new, self.eigenvalues_.size))
-        if isinstance(self._spectrum, LinearSpectrum):
+        if isinstance(self.spectrum_, LinearSpectrum):
             stops = np.cumsum([block.shape[1] for block in self._blocks])
             for j, block in enumerate(blocks):
                 columns = slice(stops[j] - self._blocks[j].shape[1], stops[j])
-                rows = stack_views([block], presence[:, [j]], self._roots[[j]])
-                parts[j] = self._spectrum.project_part(rows, columns)
+                rows = stack_views([block], presence[:, [j]], cast("NDArray[np.float64]", self._roots)[[j]])
+                parts[j] = self.spectrum_.project_part(rows, columns)
             return parts
         for j, block in enumerate(blocks):
             crosses = np.zeros((n_new, len(self._presence)))
             if self._scales[j] > 0.0:
                 here, there = np.flatnonzero(presence[:, j]), np.flatnonzero(self._presence[:, j])
                 crosses[np.ix_(here, there)] = self._scales[j] * gram(self.kernels_[j], block, self._blocks[j])
-            parts[j] = self._spectrum.project_part(crosses, self._column_means[j])
+            means = None if self.column_means_ is None else self.column_means_[j]
+            parts[j] = self.spectrum_.project_part(crosses, means)
         return parts
 
 

@@ -95,11 +95,13 @@ class Block:
         if isinstance(values, tuple):
             *parts, shape = values
             values = sparse.csr_array(tuple(parts), shape=shape)
+            values.check_format(full_check=True)  # what is not checked here is read out of bounds in compiled code
         self._source = read_only(values)
         self._positions = None
         self._dtype = self._source.dtype
         self._values = self._source
-        self.columns = labels_from_plain(state["columns"])
+        columns = labels_from_plain(state["columns"])
+        self.columns = None if columns is None else pd.Index(columns)
 
 
 def _as_slice(positions: NDArray[np.intp]) -> Any:

@@ -1,9 +1,10 @@
 """Sample ids as text: conversion, duplicates, and ids that differ only in how they are written."""
 
+import json
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ __all__ = [
 ]
 
 _LARGEST_EXACT_INTEGER = 2.0**53
+_JSON_TYPES = {str, int, float, bool, type(None)}
 
 
 def some(items: Iterable[Any], limit: int = 5) -> str:
@@ -127,16 +129,49 @@ def _without_spelling(text: str) -> str:
     return re.sub(r"(?<![\d.])0+(?=\d)", "", text)
 
 
-def plain_labels(labels: pd.Index | None) -> Any:
-    """Labels without pandas, as they are stored with a model: an integer array, a list, or None."""
-    if labels is None or pd.api.types.is_integer_dtype(labels.dtype):
-        return None if labels is None else labels.to_numpy()
-    return labels.tolist()
+def plain_labels(labels: Sequence[Any] | pd.Index | NDArray[Any] | None) -> Any:
+    """Labels without pandas, as they are stored with a model: text (JSON) where that keeps them, an array, a list or None.
+
+    Parameters
+    ----------
+    labels : sequence, Index, ndarray or None
+
+    Returns
+    -------
+    plain : str, ndarray of int, list or None
+
+    Examples
+    --------
+    >>> plain_labels(["age", "sex"])
+    '["age", "sex"]'
+    """
+    if labels is None:
+        return None
+    if isinstance(labels, pd.Index | np.ndarray) and labels.dtype.kind in "iu":
+        return np.asarray(labels)
+    items = labels.tolist() if isinstance(labels, pd.Index | np.ndarray) else list(labels)
+    return json.dumps(items) if all(type(item) in _JSON_TYPES for item in items) else items
 
 
-def labels_from_plain(plain: Any) -> pd.Index | None:
-    """The labels that ``plain_labels`` gave."""
-    return None if plain is None else pd.Index(plain)
+def labels_from_plain(plain: Any) -> list[Any] | NDArray[Any] | None:
+    """The labels that ``plain_labels`` gave.
+
+    Parameters
+    ----------
+    plain : str, ndarray of int, list or None
+
+    Returns
+    -------
+    labels : list, ndarray of int or None
+
+    Examples
+    --------
+    >>> labels_from_plain('["age", "sex"]')
+    ['age', 'sex']
+    """
+    if plain is None or isinstance(plain, np.ndarray):
+        return plain
+    return list(json.loads(plain) if isinstance(plain, str) else plain)
 
 
 def first_ids(ids: pd.Index, rows: NDArray[np.intp], limit: int = 5) -> str:

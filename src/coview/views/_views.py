@@ -12,7 +12,7 @@ from coview.exceptions import ViewError
 from coview.views._alignment import align_target
 from coview.views._block import Block, read_only
 from coview.views._display import html_summary, text_summary
-from coview.views._ids import first_ids, id_text, plain_labels, some
+from coview.views._ids import first_ids, id_text, labels_from_plain, plain_labels, some
 from coview.views._numeric import infinite_rows, to_matrix
 from coview.views._presence import resolve_presence
 from coview.views._readers import read_tables
@@ -282,7 +282,7 @@ class Views:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._blocks = state["blocks"]
         self._presence = read_only(state["presence"])
-        self._ids, self._index = pd.Index(state["ids"]), None
+        self._ids, self._index = pd.Index(labels_from_plain(state["ids"])), None  # type: ignore[arg-type]
         self._has_ids, self._same_order = state["has_ids"], state["same_order"]
 
     def __repr__(self) -> str:
