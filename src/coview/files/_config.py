@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -45,18 +45,14 @@ def with_config(options: TableOptions) -> TableOptions:
     files = tuple(text for text in options.data if not _is_config(text))
     asked = len(files) < len(options.data) or not (files or options.view)
     data, view = _merge_views(files, options.view, said, asked=asked)
-    merged = {
-        field.name: said[field.name]
-        for field in fields(options)
-        if field.name in said and getattr(options, field.name) in (None, ()) and field.name not in ("data", "view")
-    }
+    unsaid = [name for name in said if getattr(options, name) is None or (name == "id" and not options.id)]
+    merged = {name: said[name] for name in unsaid}
     if options.labels is not None and split_column(options.labels)[1] is not None:
         merged.pop("target", None)
     if options.target is not None and "labels" in merged:
         merged["labels"] = split_column(merged["labels"])[0]
-    kept = {name: said[name] for name in ("per_view", "fit") if name in said}
-    said_elsewhere: dict[str, Any] = {**kept, **merged}
-    return replace(options, **said_elsewhere, data=data, view=view, config=path, complete=True)
+    kept: dict[str, Any] = {name: said[name] for name in ("per_view", "fit") if name in said}
+    return replace(options, **kept, **merged, data=data, view=view, config=path, complete=True)
 
 
 def _is_config(text: str) -> bool:

@@ -139,5 +139,5 @@ def matching_columns(names: pd.Index, wanted: Sequence[str], where: str) -> NDAr
 def _nearest(name: str, names: Iterable[str]) -> str:
     """What the user may have meant."""
     names = list(names)
-    close = get_close_matches(name, names[:10_000], n=3, cutoff=0.6)
+    close = get_close_matches(name, names[:10_000], n=3, cutoff=0.5)
     return f" Did you mean {some(close)}?" if close else f" The columns are {some(names, 8)}."

@@ -66,12 +66,14 @@ def split_sheet(text: str) -> tuple[str, str | None]:
 
 def split_column(text: str) -> tuple[str, str | None]:
     r"""The file and the column of ``FILE:COL``; there may be colons in both, as in ``C:\x.csv:a:b``."""
-    if os.path.exists(split_sheet(text)[0]):
+    if os.path.exists(text):
         return text, None
     colons = [position for position, letter in enumerate(text) if letter == ":" and 0 < position < len(text) - 1]
     for position in colons:
         if os.path.isfile(split_sheet(text[:position])[0]):
             return text[:position], text[position + 1 :]
+    if os.path.isfile(split_sheet(text)[0]):
+        return text, None
     if colons and not (colons == [1] and text[0].isalpha()):
         return text[: colons[-1]], text[colons[-1] + 1 :]
     return text, None

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 
 from coview.files._problems import Problems
-from coview.views import column_kind, some
+from coview.views import almost_equal_ids, column_kind, some
 
 __all__ = ["read_task"]
 
 _MOST_CLASSES = 20  # more whole numbers than these are read as quantities
+_MANY_CLASSES = 1000  # spellings are compared among fewer
 _FEWEST_IDS = 5  # labels that all differ are taken for ids from here on
 
 
@@ -150,6 +151,16 @@ def _check_classes(counts: pd.Series, n_known: int, target: str, problems: Probl
             count=n_known,
         )
         return
+    spelled = almost_equal_ids(counts.index) if len(counts) < _MANY_CLASSES else []
+    if spelled:
+        problems.warning(
+            "class_spellings",
+            f"Classes in '{target}' that differ in spelling only count as different ones: "
+            f"{'; '.join(' ~ '.join(map(repr, group)) for group in spelled[:3])}.",
+            "Write each class in one way.",
+            columns=(target,),
+            count=len(spelled),
+        )
     single = counts[counts == 1]
     if len(single) and len(counts) > 1:
         problems.warning(

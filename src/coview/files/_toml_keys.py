@@ -110,17 +110,12 @@ def data_toml(options: TableOptions) -> str:
         f"{key} = {_written(value)}" for key, value in said.items() if value is not None and (value or key == "na")
     ]
     views = dict(split_view(text) for text in options.view)
-    plain = [name for name in views if name not in options.per_view]
-    if plain:
-        lines += ["", "[views]", *(f"{_key(name)} = {_written(views[name])}" for name in plain)]
-    for name in views:
-        if name in options.per_view:
-            lines += [
-                "",
-                f"[views.{_key(name)}]",
-                f"file = {_written(views[name])}",
-                *_settings(options.per_view[name]),
-            ]
+    if views and not options.per_view:
+        lines += ["", "[views]", *(f"{_key(name)} = {_written(file)}" for name, file in views.items())]
+    elif views:  # one form for all keeps their order
+        for name, file in views.items():
+            settings = _settings(options.per_view.get(name, ViewSettings()))
+            lines += ["", f"[views.{_key(name)}]", f"file = {_written(file)}", *settings]
     if options.fit:
         lines += ["", "[fit]", *(f"{_key(key)} = {_written(value)}" for key, value in options.fit.items())]
     return "\n".join(lines).lstrip("\n") + "\n"
