@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from coview import Views
+from coview import Views, compose
 from coview.compose import TableEncoder
 from coview.exceptions import ViewError
 
@@ -248,6 +248,10 @@ class TestProse:
         with pytest.raises(ValueError, match="vocabulary"):
             encoded(pd.DataFrame({"x": ["?? !", "-- --"]}), text_columns=["x"])
 
+    def test_prose_without_any_text_gives_no_feature(self):
+        frame = pd.DataFrame({"x": [None, None], "n": [1.0, 2.0]})
+        assert encoded(frame, text_columns=["x"])[0].shape == (2, 1)
+
 
 class TestViewsIn:
     def test_missing_views_stay_missing(self, tables):
@@ -372,7 +376,7 @@ class TestReport:
 
     def test_words(self, tables):
         text = TableEncoder().fit(tables).describe()
-        assert text.splitlines()[0] == "clinical: 4 columns become 9; 2 gaps filled"
+        assert text.splitlines()[0] == "clinical: 4 columns (2 numbers, 2 categories) become 9; 2 gaps filled"
         assert "gaps filled with 56.5 and marked" in text
         assert "one 0/1 column for each of 3 categories" in text
         assert "TF-IDF weights of" in text
@@ -391,6 +395,58 @@ class TestReport:
         assert list(encoder.transform(tables).feature_names["clinical"]) == [
             name.removeprefix("clinical__") for name in names if name.startswith("clinical")
         ]
+
+
+class TestKinds:
+    def test_another_encoder_given_the_kinds_reads_columns_alike(self, tables):
+        """Among two texts none need look like prose, nor a category of one row like one."""
+        encoder = TableEncoder().fit(tables)
+        assert encoder.categorical_columns_ == {"clinical": ["sex", "stage"], "report": []}
+        assert encoder.text_columns_ == {"clinical": [], "report": ["text"]}
+        assert encoder.sparse_views_ == ["report"]
+        few = {"clinical": tables["clinical"][:2], "report": tables["report"][:1].assign(text="shadow")}
+        other = TableEncoder(text_columns=encoder.text_columns_, categorical_columns=encoder.categorical_columns_)
+        assert other.fit(few).report_["kind"].tolist() == encoder.report_["kind"].tolist()
+        assert TableEncoder().fit(few).report_["kind"].tolist() != encoder.report_["kind"].tolist()
+
+    def test_kinds_of_columns_without_names_are_positions(self):
+        cells = np.array([["a", 1.0], ["b", 2.0]], dtype=object)
+        assert TableEncoder().fit([cells]).categorical_columns_ == {"view_0": [0]}
+
+    def test_summary_counts_kinds(self, tables):
+        assert TableEncoder().fit(tables).summary() == [
+            "clinical: 4 columns (2 numbers, 2 categories) become 9; 2 gaps filled",
+            "report: 1 column (1 text) become 13; no gaps filled",
+        ]
+
+
+class TestWide:
+    def test_columns_of_numbers_are_never_looked_at_one_by_one(self, monkeypatch):
+        looked_at = []
+        kind = compose._view_encoder.column_kind
+        monkeypatch.setattr(
+            compose._view_encoder, "column_kind", lambda column: looked_at.append(column.name) or kind(column)
+        )
+        frame = pd.DataFrame(np.ones((3, 200)), columns=[f"g{i}" for i in range(200)])
+        TableEncoder().fit(frame.assign(sex=["f", "m", "f"], few=pd.array([1, None, 3], dtype="Int64")))
+        assert looked_at == ["sex", "few"]
+
+    @pytest.mark.parametrize("n", [1, 2, 5, 6])
+    def test_medians_equal_those_of_numpy(self, n):
+        rng = np.random.default_rng(n)
+        values = np.where(rng.random((n, 40)) < 0.3, NAN, rng.normal(size=(n, 40)))
+        values[0, np.isnan(values).all(axis=0)] = 1.0
+        encoder = TableEncoder().fit([values])
+        filled = encoder.transform([values])
+        medians = np.nanmedian(values, axis=0)
+        expected = np.where(np.isnan(values), medians, values)
+        centers = np.nanmean(values, axis=0)
+        spreads = np.nanstd(values, axis=0)
+        usable = spreads > 1e-9
+        assert_allclose(
+            filled["view_0"][:n, :40][:, usable], ((expected - centers) / np.where(usable, spreads, 1.0))[:, usable],
+            atol=1e-10,
+        )  # fmt: skip
 
 
 class FirstViewMajority(ClassifierMixin, BaseEstimator):

@@ -108,10 +108,7 @@ def _statistics(block: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
     gaps = np.isnan(block)
     n_gaps = gaps.sum(axis=0)
     n_observed = np.maximum(len(block) - n_gaps, 1)
-    filled = np.flatnonzero(n_gaps < len(block))
-    medians = np.zeros(block.shape[1])
-    if len(filled):
-        medians[filled] = (np.nanmedian if n_gaps.any() else np.median)(block[:, filled], axis=0)
+    medians = _medians(block, n_gaps)
     largest = np.abs(np.where(gaps, 0.0, block)).max(axis=0, initial=0.0)
     deviations = np.where(gaps, 0.0, block - medians)  # of the median, so that a constant gives exact zeros
     reach = np.abs(deviations).max(axis=0, initial=0.0)
@@ -122,6 +119,20 @@ def _statistics(block: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
     squares = np.where(gaps, 0.0, deviations - means) ** 2
     spreads = np.where(varies, unit * np.sqrt(squares.sum(axis=0) / n_observed), 0.0)
     return medians, medians + np.where(varies, unit * means, 0.0), spreads, n_gaps
+
+
+def _medians(block: NDArray[np.float64], n_gaps: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Median of the observed values of each column, 0 where there are none.
+
+    Columns laid out as rows sort several times faster than numpy's ``nanmedian`` finds medians, and gaps sort last.
+    """
+    n_observed = len(block) - n_gaps
+    if not len(block):
+        return np.zeros(block.shape[1])
+    ordered = np.sort(np.ascontiguousarray(block.T), axis=1)
+    columns = np.arange(block.shape[1])
+    low, high = ordered[columns, np.maximum(n_observed - 1, 0) // 2], ordered[columns, n_observed // 2]
+    return np.where(n_observed > 0, 0.5 * low + 0.5 * high, 0.0)
 
 
 def _sparse_statistics(matrix: sparse.csr_array) -> tuple[NDArray[Any], ...]:
@@ -217,13 +228,17 @@ class TextColumn:
         self.max_words = max_words
 
     def fit(self, column: pd.Series) -> Self:
-        """Learn words and weights; raises ValueError if no row has a word."""
-        self.vectorizer = TfidfVectorizer(max_features=self.max_words, token_pattern=r"(?u)\b\w+\b")
-        self.vectorizer.fit(_documents(column))
+        """Learn words and weights; none where every row is a gap; raises ValueError if no text has a word."""
+        self.vectorizer = None
+        if column.notna().any():
+            self.vectorizer = TfidfVectorizer(max_features=self.max_words, token_pattern=r"(?u)\b\w+\b")
+            self.vectorizer.fit(_documents(column))
         return self
 
     def transform(self, column: pd.Series) -> sparse.csr_array:
         """Features of a column, of shape (n_rows, n_words); a gap is a row of zeros."""
+        if self.vectorizer is None:
+            return sparse.csr_array((len(column), 0))
         return sparse.csr_array(self.vectorizer.transform(_documents(column)))
 
     def count_unknown(self, column: pd.Series) -> int:
@@ -234,11 +249,12 @@ class TextColumn:
     @property
     def feature_names(self) -> list[str]:
         """Names of the features."""
-        return [f"{self.label}={word}" for word in self.vectorizer.get_feature_names_out()]
+        words = [] if self.vectorizer is None else self.vectorizer.get_feature_names_out()
+        return [f"{self.label}={word}" for word in words]
 
     def describe(self) -> str:
         """What happens to the column, in words."""
-        return f"TF-IDF weights of {len(self.vectorizer.vocabulary_)} words; a gap is a row of zeros"
+        return f"TF-IDF weights of {len(self.feature_names)} words; a gap is a row of zeros"
 
 
 def _documents(column: pd.Series) -> list[str]:

@@ -11,6 +11,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from coview.base import MultiViewEstimator
+from coview.compose._columns import CategoryColumn, TextColumn
 from coview.compose._view_encoder import ViewEncoder
 from coview.exceptions import ViewError
 from coview.views import AlignedTables, Table, Views, resolve_presence
@@ -56,6 +57,11 @@ class TableEncoder(TransformerMixin, MultiViewEstimator, auto_wrap_output_keys=N
         One row per column of the tables: ``view``, ``column``, ``kind``, ``encoding`` (in words), ``gaps_filled``.
     gaps_filled_ : dict of str to int
         Cells of each view that were gaps in the rows of ``fit``.
+    text_columns_, categorical_columns_ : dict of str to list
+        The columns of each view that were read as prose and as categories, as ``text_columns`` and
+        ``categorical_columns`` of another encoder take them, which then reads every column as this one does.
+    sparse_views_ : list of str
+        Views that come out sparse.
 
     Notes
     -----
@@ -73,7 +79,7 @@ class TableEncoder(TransformerMixin, MultiViewEstimator, auto_wrap_output_keys=N
            [ 0.,  1.,  0.,  1.],
            [ 1.,  0.,  1.,  0.]])
     >>> print(encoder.describe())
-    clinical: 2 columns become 4; 1 gap filled
+    clinical: 2 columns (1 number, 1 category) become 4; 1 gap filled
       age  number    centered at 50, divided by 10; gaps filled with 50 and marked in a column of their own
       sex  category  one 0/1 column for each of 2 categories
     """
@@ -126,7 +132,19 @@ class TableEncoder(TransformerMixin, MultiViewEstimator, auto_wrap_output_keys=N
             self._encoders[table.name] = encoder
             self._gaps_filled[table.name] = encoder.count(table)[0]
         self.gaps_filled_ = {name: int(gaps.sum()) for name, gaps in self._gaps_filled.items()}
+        self.text_columns_ = self._labels_of(TextColumn)
+        self.categorical_columns_ = self._labels_of(CategoryColumn)
+        self.sparse_views_ = [name for name, encoder in self._encoders.items() if encoder.is_sparse]
         return self
+
+    def _labels_of(self, kind: type) -> dict[str, list[Any]]:
+        """Labels, per view, of the columns of one kind; positions where a view has no labels."""
+        found = {}
+        for name, encoder in self._encoders.items():
+            positions = [position for position, column in encoder.columns.items() if isinstance(column, kind)]
+            labels = self._view_feature_names[name]
+            found[name] = positions if labels is None else [labels[position] for position in positions]
+        return found
 
     @property
     def report_(self) -> pd.DataFrame:
@@ -182,17 +200,31 @@ class TableEncoder(TransformerMixin, MultiViewEstimator, auto_wrap_output_keys=N
     def _tables_to_count(self, X: Any) -> list[Table]:
         return _present_tables(self._read_tables(X, reset=False, numeric=False))
 
+    def summary(self) -> list[str]:
+        """One line per view: columns by kind, features they become, gaps filled.
+
+        Returns
+        -------
+        lines : list of str
+        """
+        check_is_fitted(self, "gaps_filled_")
+        lines = []
+        for name, encoder in self._encoders.items():
+            gaps, width = self.gaps_filled_[name], self.view_n_features_[name]
+            kinds = ", ".join(f"{count} {kind}" for kind, count in encoder.count_kinds().items())
+            lines.append(
+                f"{name}: {width} column{'s' * (width != 1)} ({kinds}) become {len(encoder.feature_names)}; "
+                f"{gaps or 'no'} gap{'s' * (gaps != 1)} filled"
+            )
+        return lines
+
     def describe(self) -> str:
         """What was learnt for each view and column, in words; no line for more than 30 columns of a view."""
         report = self.report_
         lines = []
-        for name, encoder in self._encoders.items():
-            gaps, columns = self.gaps_filled_[name], report[report["view"] == name]
-            width = self.view_n_features_[name]
-            lines.append(
-                f"{name}: {width} column{'s' * (width != 1)} become {len(encoder.feature_names)}; "
-                f"{gaps or 'no'} gap{'s' * (gaps != 1)} filled"
-            )
+        for name, head in zip(self._encoders, self.summary(), strict=True):
+            columns = report[report["view"] == name]
+            lines.append(head)
             shown = columns.head(30)
             wide = max(len(label) for label in shown["column"])
             for label, kind, encoding in shown[["column", "kind", "encoding"]].itertuples(index=False):

@@ -51,7 +51,7 @@ class ViewEncoder:
         self.columns: dict[int, CategoryColumn | TextColumn] = {}
         frame = self._as_frame(table)
         if frame is not None:
-            for position in range(table.n_features):
+            for position in self._doubtful_columns(frame):
                 encoder = self._column_encoder(frame.iloc[:, position], position, table.name)
                 if encoder is not None:
                     self.columns[position] = encoder
@@ -97,6 +97,16 @@ class ViewEncoder:
             lines[position] = (self.labels[position], kind, column.describe())
         return lines
 
+    def count_kinds(self) -> dict[str, int]:
+        """How many columns are numbers, categories and text; in singular or plural, none left out but zeros."""
+        texts = sum(isinstance(column, TextColumn) for column in self.columns.values())
+        counts = {
+            ("number", "numbers"): len(self.numbers_at),
+            ("category", "categories"): len(self.columns) - texts,
+            ("text", "texts"): texts,
+        }
+        return {names[count != 1]: count for names, count in counts.items() if count}
+
     def count(self, table: Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Gaps, and values unknown to the encoding, of each column of a table."""
         gaps, unknown = np.zeros((2, len(self.labels)), dtype=np.int64)
@@ -114,6 +124,17 @@ class ViewEncoder:
                 values = frame.iloc[:, position]
                 gaps[position], unknown[position] = int(values.isna().sum()), column.count_unknown(values)
         return gaps, unknown
+
+    def _doubtful_columns(self, frame: pd.DataFrame) -> list[int]:
+        """Positions of the columns that need a look: the caller set their kind, or their dtype alone is not of numbers.
+
+        Decided once per dtype: a view may have a hundred thousand columns.
+        """
+        dtypes = frame.dtypes.to_numpy()
+        plain = {dtype: _is_plain_number(dtype) for dtype in set(dtypes)}
+        doubtful = np.fromiter((not plain[dtype] for dtype in dtypes), dtype=bool, count=len(dtypes))
+        doubtful[list(self.text | self.categorical)] = True
+        return np.flatnonzero(doubtful).tolist()
 
     def _column_encoder(self, column: pd.Series, position: int, view: str) -> CategoryColumn | TextColumn | None:
         """The encoder of one column; None for numbers."""
@@ -178,7 +199,11 @@ class ViewEncoder:
         return matrix
 
 
+def _is_plain_number(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "iufb"
+
+
 def _labels(table: Table) -> list[str]:
     if table.columns is None:
         return [f"x{position}" for position in range(table.n_features)]
-    return [str(label) for label in table.columns]
+    return [str(label) for label in table.columns.tolist()]  # the index of a wide frame is slow to walk
