@@ -20,6 +20,7 @@ _SUBPACKAGES = (
     "linalg",
     "metrics",
     "model_selection",
+    "persistence",
     "report",
     "views",
 )

@@ -21,12 +21,8 @@ from coview.gaussian_process._keys import kernel_key
 from coview.gaussian_process._learning import learn_setting
 from coview.gaussian_process._new_samples import NewSamples
 from coview.gaussian_process._objective import EvidenceObjective, Parameters
-from coview.gaussian_process._planning import (
-    consensus_grid,
-    fixed_setting,
-    mean_grid,
-)
-from coview.gaussian_process._prepared import SEEN_IN_FIT, PreparedViews
+from coview.gaussian_process._planning import consensus_grid, fixed_setting, mean_grid
+from coview.gaussian_process._prepared import SEEN_IN_FIT, PreparedViews, spread
 from coview.gaussian_process._prior_bank import PriorBank
 from coview.gaussian_process._refit import parameters_without
 from coview.gaussian_process._setting import Setting
@@ -208,11 +204,11 @@ class BayesianCoTraining(MultiViewEstimator):
             self.theta_ = self._objective().theta
         mean, variance, loo_mean, loo_variance = moments
         n, kept = len(prepared), prepared.kept
-        self.latent_mean_ = self._outward_mean(_fill(mean, kept, n, 0.0))
-        self.latent_variance_ = self._outward_variance(_fill(variance, kept, n, np.inf))
+        self.latent_mean_ = self._outward_mean(spread(mean, kept, n, 0.0))
+        self.latent_variance_ = self._outward_variance(spread(variance, kept, n, np.inf))
         labeled = kept[fits.rows]
-        self.loo_latent_mean_ = self._outward_mean(_fill(loo_mean, labeled, n, np.nan))
-        self.loo_latent_variance_ = self._outward_variance(_fill(loo_variance, labeled, n, np.nan))
+        self.loo_latent_mean_ = self._outward_mean(spread(loo_mean, labeled, n, np.nan))
+        self.loo_latent_variance_ = self._outward_variance(spread(loo_variance, labeled, n, np.nan))
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
@@ -449,12 +445,3 @@ class BayesianCoTraining(MultiViewEstimator):
     def _latent_labels(self) -> Any:
         """Classes of the latent functions where there are several."""
         return None
-
-
-def _fill(values: NDArray[np.float64], rows: NDArray[np.intp], n: int, empty: float) -> NDArray[np.float64]:
-    """Values of some samples spread over all, ``empty`` elsewhere."""
-    if rows.size == n:
-        return values
-    filled = np.full((n, *values.shape[1:]), empty)
-    filled[rows] = values
-    return filled

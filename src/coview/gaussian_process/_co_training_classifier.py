@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from coview.base import LabeledClassifierMixin
-from coview.gaussian_process._base import BayesianCoTraining, _fill
+from coview.gaussian_process._base import BayesianCoTraining
 from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_classes, blas_threads, fit_logistic
-from coview.gaussian_process._prepared import PreparedViews
+from coview.gaussian_process._prepared import PreparedViews, spread
 from coview.gaussian_process._setting import TEMPERATURES, Setting, with_amplitudes
 from coview.gaussian_process._tables import settings_table
 from coview.gaussian_process._user_settings import positive_numbers
@@ -226,10 +226,10 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
         self._setting_scores = scores.sum(axis=2)
         n, kept = len(prepared), prepared.kept
         uniform = 1.0 / len(self.classes_)
-        self.label_distributions_ = _fill(everywhere, kept, n, uniform)
-        self.loo_label_distributions_ = _fill(left_out, kept[fits.rows], n, np.nan)
+        self.label_distributions_ = spread(everywhere, kept, n, uniform)
+        self.loo_label_distributions_ = spread(left_out, kept[fits.rows], n, np.nan)
         log_scores = np.log(np.maximum(left_out[np.arange(labels.size), labels], np.finfo(np.float64).tiny))
-        self._loo_log_scores = _fill(log_scores, kept[fits.rows], n, np.nan)
+        self._loo_log_scores = spread(log_scores, kept[fits.rows], n, np.nan)
         self.loo_score_ = float(log_scores.sum())
 
     @property

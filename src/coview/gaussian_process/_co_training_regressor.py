@@ -11,9 +11,9 @@ from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from coview.base import LabeledRegressorMixin
-from coview.gaussian_process._base import BayesianCoTraining, _fill
+from coview.gaussian_process._base import BayesianCoTraining
 from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_moments, blas_threads, fit_gaussian
-from coview.gaussian_process._prepared import PreparedViews
+from coview.gaussian_process._prepared import PreparedViews, spread
 from coview.gaussian_process._setting import Setting, with_noise
 from coview.gaussian_process._tables import settings_table
 from coview.gaussian_process._user_settings import positive_numbers
@@ -43,9 +43,10 @@ class BayesianCoTrainingRegressor(LabeledRegressorMixin, BayesianCoTraining):
         averaging, otherwise a tenth of the variance of the targets, from where "maximize" starts.
     normalize_y : bool, default=False
         Subtract the mean of the targets and divide by their standard deviation; predictions are in the units of y.
-    n_components, approximation, select_views, amplitude, bias_variance, settings, n_restarts, no_view, view_columns, \
-random_state, n_jobs, verbose
+    n_components, approximation, select_views, amplitude, bias_variance, settings
         As for `BayesianCoTrainingClassifier`. The default grid scales amplitudes, noise and bias by the targets' variance.
+    n_restarts, no_view, view_columns, random_state, n_jobs, verbose
+        As for `BayesianCoTrainingClassifier`.
 
     Attributes
     ----------
@@ -174,7 +175,7 @@ random_state, n_jobs, verbose
         self.transduction_ = self.latent_mean_
         log_weights = np.log(weights[average.kept])  # those left out may be too small to represent
         mixed = logsumexp(scores[average.kept] + log_weights, axis=0) - np.log(self._unit)
-        self._loo_log_scores = _fill(mixed, prepared.kept[fits.rows], len(prepared), np.nan)
+        self._loo_log_scores = spread(mixed, prepared.kept[fits.rows], len(prepared), np.nan)
         self.loo_score_ = float(mixed.sum())
 
     @property

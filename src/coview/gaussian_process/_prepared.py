@@ -12,7 +12,7 @@ from coview.base import names_from_plain, plain_names
 from coview.gaussian_process._prior_bank import PriorBank
 from coview.views import Views
 
-__all__ = ["SEEN_IN_FIT", "PreparedViews"]
+__all__ = ["SEEN_IN_FIT", "PreparedViews", "spread"]
 
 # What an estimator remembers of its input.
 SEEN_IN_FIT = ("n_features_in_", "feature_names_in_", "view_names_", "view_n_features_", "_view_feature_names")
@@ -57,3 +57,12 @@ class PreparedViews:
         values = {"views": views, "kept": kept, "bank": bank, "seen_in_fit": names_from_plain(state["seen_in_fit"])}
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+
+def spread(values: NDArray[np.float64], rows: NDArray[np.intp], n: int, empty: float) -> NDArray[np.float64]:
+    """Values of some samples spread over all, ``empty`` elsewhere."""
+    if rows.size == n:
+        return values
+    filled = np.full((n, *values.shape[1:]), empty)
+    filled[rows] = values
+    return filled

@@ -1,0 +1,77 @@
+"""The types that a model file may hold: an explicit list, and nothing that is not on it."""
+
+__all__ = ["COVIEW_TYPES", "KEY_TYPES", "LIBRARY_TYPES", "PLAIN_TYPES", "is_estimator_of_sklearn"]
+
+#: Classes of coview that are, or are part of, a fitted model.
+COVIEW_TYPES = frozenset(
+    {
+        "coview.compose._columns.CategoryColumn",
+        "coview.compose._columns.NumberColumns",
+        "coview.compose._columns.TextColumn",
+        "coview.compose._concatenate.ConcatenateViews",
+        "coview.compose._table_encoder.TableEncoder",
+        "coview.compose._view_encoder.ViewEncoder",
+        "coview.gaussian_process._co_training_classifier.BayesianCoTrainingClassifier",
+        "coview.gaussian_process._co_training_regressor.BayesianCoTrainingRegressor",
+        "coview.gaussian_process._kernel_transformer.CoTrainingKernelTransformer",
+        "coview.gaussian_process._prepared.PreparedViews",
+        "coview.kernels._features.JointSpectralFeatures",
+        "coview.kernels._features.SpectralFeatures",
+        "coview.kernels._scaling.ViewScaling",
+        "coview.kernels._spectrum.GramSpectrum",
+        "coview.kernels._spectrum.LinearSpectrum",
+        "coview.model_selection._split.LabeledKFold",
+        "coview.model_selection._transductive.CautiousStratifiedKFold",
+        "coview.model_selection._transductive.TransductivePipeline",
+        "coview.views._block.Block",
+        "coview.views._views.Views",
+    }
+)
+
+_KERNELS = (
+    "CompoundKernel",
+    "ConstantKernel",
+    "DotProduct",
+    "ExpSineSquared",
+    "Exponentiation",
+    "Matern",
+    "PairwiseKernel",
+    "Product",
+    "RBF",
+    "RationalQuadratic",
+    "Sum",
+    "WhiteKernel",
+)
+#: Classes of scikit-learn that its estimators hold and that skops does not trust by itself.
+LIBRARY_TYPES = frozenset(
+    {f"sklearn.gaussian_process.kernels.{name}" for name in _KERNELS}
+    | {
+        "sklearn.gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace",
+        "sklearn.metrics._scorer._PassthroughScorer",
+        "sklearn.model_selection._split.KFold",
+        "sklearn.model_selection._split.ShuffleSplit",
+        "sklearn.model_selection._split.StratifiedKFold",
+        "sklearn.model_selection._split.StratifiedShuffleSplit",
+        "sklearn.utils._bunch.Bunch",
+    }
+)
+
+#: Types of the keys of dictionaries, and types as values (``dtype=numpy.float64``).
+KEY_TYPES = frozenset({"builtins.bool", "builtins.float", "builtins.int", "builtins.str"})
+
+#: What else may stand under each kind of node.
+PLAIN_TYPES = {
+    "DictNode": frozenset({"builtins.dict", "collections.OrderedDict"}),
+    "ListNode": frozenset({"builtins.list"}),
+    "MaskedArrayNode": frozenset({"numpy.ma.MaskedArray", "numpy.ma.core.MaskedArray"}),
+    "DTypeNode": frozenset({"numpy.dtype"}),
+    "RandomStateNode": frozenset({"numpy.random.mtrand.RandomState"}),
+    "SetNode": frozenset({"builtins.set"}),
+    "SliceNode": frozenset({"builtins.slice"}),
+    "TupleNode": frozenset({"builtins.tuple"}),
+}
+
+
+def is_estimator_of_sklearn(name: str) -> bool:
+    """Whether a name is that of a class in scikit-learn; skops, asked later, knows which of them are estimators."""
+    return name.startswith("sklearn.") and "__" not in name
