@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["SCHEMA_VERSION", "conversation_options", "debugging", "say", "write_json"]
+__all__ = ["SCHEMA_VERSION", "conversation_options", "debugging", "say", "silent", "write_json"]
 
 SCHEMA_VERSION = 1
 
@@ -41,9 +41,14 @@ def debugging(ctx: click.Context) -> bool:
     return bool(ctx.meta.get(_DEBUG, False))
 
 
+def silent(ctx: click.Context) -> bool:
+    """Return True where ``--quiet`` was given."""
+    return bool(ctx.meta.get(_QUIET, False))
+
+
 def say(line: str = "") -> None:
     """Print a line of talk on stderr, unless ``--quiet`` was given."""
-    if not click.get_current_context().meta.get(_QUIET, False):
+    if not silent(click.get_current_context()):
         click.echo(line, err=True)
 
 

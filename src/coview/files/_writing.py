@@ -3,17 +3,29 @@
 import contextlib
 import os
 from collections.abc import Iterator
+from errno import EISDIR
 from pathlib import Path
 from tempfile import mkstemp
 from typing import BinaryIO
 
-__all__ = ["refuse_existing", "write_whole", "writing"]
+__all__ = ["refuse_existing", "refuse_unwritable", "write_whole", "writing"]
 
 
 def refuse_existing(path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Raise FileExistsError where a file is there already; call it before long work, too."""
     if not overwrite and os.path.lexists(path):
         raise FileExistsError(f"{os.fspath(path)} exists already and was left as it is.")
+
+
+def refuse_unwritable(path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Raise OSError where `writing` could not even begin, before long work whose result would be lost."""
+    path = Path(path)
+    refuse_existing(path, overwrite=overwrite)
+    if path.is_dir():
+        raise IsADirectoryError(EISDIR, "Is a folder, not a file", os.fspath(path))
+    handle, beside = _beside(path)
+    os.close(handle)
+    beside.unlink()
 
 
 @contextlib.contextmanager

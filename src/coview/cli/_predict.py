@@ -1,0 +1,153 @@
+"""``coview predict``: a model from a file, new data, and a prediction for every sample."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coview.cli._conversation import conversation_options, say, write_json
+from coview.cli._data_options import data_options, read_data
+from coview.cli._prediction_files import FORMATS, format_of, write_predictions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from coview.files import TableOptions, TableSet
+    from coview.views import AlignedTables
+
+__all__ = ["predict"]
+
+
+@click.command()
+@data_options
+@click.option(
+    "-m", "--model", required=True, type=click.Path(path_type=Path), metavar="MODEL", help="File that coview fit wrote."
+)
+@click.option("-o", "--output", metavar="FILE", default="-", help="Where to write; stdout unless given, or for '-'.")
+@click.option("--format", "format_", type=click.Choice(FORMATS), help="By the name of FILE unless given; else csv.")
+@click.option("--force", is_flag=True, help="Overwrite FILE if it is there already.")
+@click.option(
+    "--no-view",
+    type=click.Choice(["raise", "skip"]),
+    default="raise",
+    help="What to do with samples that have none of the model's views: fail, or leave their predictions empty.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object; with -o FILE, about what was written.")
+@conversation_options
+@click.pass_context
+def predict(
+    ctx: click.Context,
+    data: "TableOptions",
+    model: Path,
+    output: str,
+    format_: str | None,
+    force: bool,
+    no_view: str,
+    as_json: bool,
+) -> None:
+    """Predict the labels of new samples with a model that coview fit wrote.
+
+    DATA as for coview fit, without labels. Any of the model's views will do, in any order of columns; a sample has those
+    views whose tables list it.
+    """
+    from coview.persistence import load_model
+
+    kind = format_ or format_of(output)
+    _check_output(ctx, output, kind, force, as_json)
+    saved = load_model(model)
+    table_set = read_data(ctx, data, labels=False)
+    tables = _known(table_set, saved.model)
+    _say_gaps(saved.model, tables)
+    blocks = _Blocks(saved.model, tables, table_set.id_name, no_view)
+    if output != "-":
+        write_predictions(blocks, Path(output), kind, overwrite=force)
+        summary = {"output": output, "format": kind, **blocks.facts()}
+        if as_json:
+            write_json("predict", summary)
+        else:
+            say(f"{blocks.line()}; written to {output}")
+    elif as_json:
+        rows = [row for block in blocks for row in block.to_dict("records")]
+        write_json("predict", {**blocks.facts(), "predictions": rows})
+    else:
+        write_predictions(blocks, sys.stdout, kind)
+        say(blocks.line())
+
+
+def _check_output(ctx: click.Context, output: str, kind: str, force: bool, as_json: bool) -> None:
+    """Refuse before the work what could not be written after it."""
+    from coview.files import refuse_unwritable
+
+    if output == "-":
+        if kind == "parquet":
+            raise click.UsageError("Parquet is not text for stdout; name a file with -o FILE.", ctx)
+        if force:
+            raise click.UsageError("--force says to overwrite a file given by -o FILE.", ctx)
+        if as_json and ctx.get_parameter_source("format_") is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError("--json and --format both say what to print; give one.", ctx)
+        return
+    try:
+        refuse_unwritable(output, overwrite=force)
+    except FileExistsError as error:
+        raise click.ClickException(f"{error} Give --force to overwrite, or another name.") from error
+
+
+def _known(table_set: "TableSet", model: Any) -> "AlignedTables":
+    """The tables with the model's columns; what it does not know is left out, and said."""
+    from coview.views import select_known
+
+    tables, findings = select_known(table_set.tables, model[0].view_names_, model[0].column_names_)
+    for finding in findings:
+        say(f"{finding.level}: {finding.message} {finding.advice}".rstrip())
+    return tables
+
+
+def _say_gaps(model: Any, tables: "AlignedTables") -> None:
+    """Say which values the encoding does not know, and how many gaps it fills."""
+    counts = model[0].count_gaps(tables)
+    unknown = counts[counts["unknown"] > 0]
+    for view, column, count in unknown[["view", "column", "unknown"]].head(10).itertuples(index=False):
+        values = f"{count} value{'s' * (count != 1)} of '{column}' in view '{view}'"
+        say(f"note: {values} never occurred in training and count as none.")
+    gaps = counts.groupby("view", sort=False)["gaps"].sum()
+    filled = ", ".join(f"{view} {count}" for view, count in gaps.items() if count)
+    if filled:
+        say(f"note: gaps filled as in training: {filled}")
+
+
+class _Blocks:
+    """Predictions block by block, counted as they pass."""
+
+    def __init__(self, model: Any, tables: "AlignedTables", id_name: str, no_view: str) -> None:
+        self.model, self.tables, self.id_name, self.no_view = model, tables, id_name, no_view
+        self.predicted: Counter[str] = Counter()
+        self.n_samples = 0
+        self.without: list[str] = []
+
+    def __iter__(self) -> Iterator["pd.DataFrame"]:
+        from coview.inspection import prediction_blocks
+
+        for block in prediction_blocks(self.model, self.tables, no_view=self.no_view):  # type: ignore[arg-type]
+            self.n_samples += len(block)
+            empty = block["predicted"].isna()
+            self.without += block.index[empty].tolist()
+            if "probability" in block:
+                self.predicted.update(str(label) for label in block["predicted"][~empty])
+            name = self.id_name if self.id_name not in block else "id"
+            yield block.rename_axis(name).reset_index()
+
+    def facts(self) -> dict[str, Any]:
+        """Counts of what was predicted."""
+        facts: dict[str, Any] = {"n_samples": self.n_samples, "without_view": self.without}
+        return facts | ({"predicted": dict(sorted(self.predicted.items()))} if self.predicted else {})
+
+    def line(self) -> str:
+        """The counts in words."""
+        words = ", ".join(f"{label} {count}" for label, count in sorted(self.predicted.items()))
+        line = f"{self.n_samples} samples predicted{': ' if words else ''}{words}"
+        if self.without:
+            line += f"; {len(self.without)} have none of the model's views and were left empty: {', '.join(self.without[:5])}"
+        return line
