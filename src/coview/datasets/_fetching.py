@@ -164,7 +164,7 @@ def _check_files(entry: CatalogEntry, folder: Path, *, verify: bool) -> None:
         listed = "\n".join(f"    {file.ljust(width)}  {entry.contents[file]}" for file in absent)
         raise FileNotFoundError(
             f"Data set '{entry.name}' needs files that are not in {folder}:\n{listed}\n"
-            f"coview does not download: get the data from {entry.source} (terms: {entry.terms}) and bring them into "
+            f"coview does not download. The data come from {entry.source}; terms: {entry.terms}. They must be brought into "
             "this form (.npz by scipy.sparse.save_npz or numpy.savez, .csv.gz with a header and empty cells for "
             "missing values, .txt.gz with one item a line; rows are samples, in one order)."
         )
