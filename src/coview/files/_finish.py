@@ -1,0 +1,113 @@
+"""From parsed cells to features and ids: rows and columns without content dropped, ids taken out, columns named."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from coview.exceptions import ViewError
+from coview.files._cells import CellRules
+from coview.files._ids import IdChoice, clean_ids
+from coview.views import Finding, some
+
+__all__ = ["drop_empty", "name_columns", "refuse_no_columns", "take_ids"]
+
+
+def drop_empty(
+    frame: pd.DataFrame, id_at: int | None, findings: list[Finding], where: str
+) -> tuple[pd.DataFrame, NDArray[np.intp]]:
+    """The frame without rows that hold nothing at all, and the positions of the rows that are left.
+
+    Rows without ids to tell them apart are dropped at the end only, where spreadsheets leave them.
+    """
+    rows = np.arange(len(frame))
+    if id_at is not None:
+        candidates = np.flatnonzero((frame.iloc[:, id_at].str.strip() == "").to_numpy())
+        others = frame.drop(columns=frame.columns[id_at])
+    else:
+        candidates = np.flatnonzero(frame.iloc[:, -1].isna().to_numpy())
+        others = frame
+    if not len(candidates):
+        return frame, rows
+    empty = candidates[others.iloc[candidates].isna().all(axis=1).to_numpy()]
+    if id_at is None:
+        is_empty = np.isin(rows, empty)
+        empty = rows[np.cumsum(~is_empty[::-1])[::-1] == 0]
+    if not len(empty) or len(empty) == len(frame):
+        return frame, rows
+    findings.append(
+        Finding(
+            "empty_rows", "note", f"{where}: {len(empty)} row(s) without any content were dropped.", count=len(empty)
+        )
+    )
+    rows = np.delete(rows, empty)
+    return frame.iloc[rows].reset_index(drop=True), rows
+
+
+def take_ids(
+    frame: pd.DataFrame, choice: IdChoice, rules: CellRules, findings: list[Finding]
+) -> tuple[pd.Index | None, pd.DataFrame]:
+    """The ids, where the guess of their column holds, and the columns that are left."""
+    place = choice.position
+    if place is None:
+        return None, frame
+    written = frame.iloc[:, place]
+    if not choice.holds(written.str.strip()):
+        return None, frame
+    ids, odd = clean_ids(written.to_numpy(dtype=object), choice.name, rules.where, rules.lines_of)
+    findings += odd
+    keep = np.delete(np.arange(frame.shape[1]), place)
+    return ids, frame.iloc[:, keep]
+
+
+def name_columns(frame: pd.DataFrame, places: Sequence[int], findings: list[Finding], where: str) -> pd.DataFrame:
+    """The frame with every column named; one at the end that has neither name nor content is dropped.
+
+    ``places`` are the columns' positions in the file, counted from 0.
+    """
+    names = [str(name) for name in frame.columns]
+    if "" not in names:
+        return frame
+    n_dropped = 0
+    while names and names[-1] == "" and frame.iloc[:, len(names) - 1].isna().all():
+        names.pop()
+        n_dropped += 1
+    if n_dropped:
+        frame = frame.iloc[:, : len(names)]
+        findings.append(
+            Finding(
+                "empty_columns",
+                "note",
+                f"{where}: {n_dropped} column(s) at the right without name and content were dropped.",
+                count=n_dropped,
+            )
+        )
+    taken = set(names)
+    unnamed = []
+    for position, name in enumerate(names):
+        if name == "":
+            new = f"column_{places[position] + 1}"
+            while new in taken:
+                new += "_"
+            names[position] = new
+            taken.add(new)
+            unnamed.append(new)
+    if unnamed:
+        findings.append(
+            Finding(
+                "unnamed_columns",
+                "warning",
+                f"{where}: {len(unnamed)} column(s) have no name and were called {some(unnamed)} by position.",
+                "Name them in the file.",
+                columns=tuple(unnamed[:10]),
+                count=len(unnamed),
+            )
+        )
+    return frame.set_axis(pd.Index(names, dtype=str), axis=1)
+
+
+def refuse_no_columns(frame: pd.DataFrame, where: str, *, has_ids: bool) -> None:
+    """Raise for a table without any column."""
+    if frame.shape[1] == 0 and not has_ids:
+        raise ViewError(f"{where} holds no column. Save the table again, with a line of column names.")
