@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import block_diag
 
 from coview.exceptions import NotPositiveDefiniteError, ViewError
-from coview.inference import DenseConsensus, RegressionFit, ViewWeights, combine_experts
+from coview.inference import DenseConsensus, DenseCovariance, RegressionFit, ViewWeights, combine_experts
 from coview.linalg import cholesky
 
 from .consensus_problems import brute_force, mean_map, random_problem
@@ -208,15 +208,15 @@ def test_gradients_agree_with_finite_differences(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_combined_experts_equal_appending_the_row_and_refitting(seed):
     problem = random_problem(seed, n_new=3)
-    rows, noise = np.array([1, 2, 6, 8]), 0.2
+    rows, noise = np.array([1, 2, 6, 8]), np.array([0.2])
     y = np.random.default_rng(seed).normal(size=4)
-    fit = RegressionFit(problem.dense.consensus_covariance[np.ix_(rows, rows)], y, noise)
+    fit = RegressionFit(DenseCovariance(problem.dense.consensus_covariance[None, rows[:, None], rows]), y, noise)
     experts = problem.dense.experts(problem.new_grams, rows)
-    reduced = experts.crosses @ fit.variance_factor().T
+    reduced = experts.crosses @ fit.variance_factors[0].T
     T = experts.covariances + np.diag(problem.variances) - np.einsum("jil,kil->ijk", reduced, reduced)
     weights, variances = combine_experts(T, experts.presence)
     np.testing.assert_allclose(weights.sum(axis=1), 1.0, rtol=1e-10)
-    means = np.einsum("ij,ji->i", weights, experts.crosses @ fit.gradient)
+    means = np.einsum("ij,ji->i", weights, experts.crosses @ fit.gradients[0])
     for i, held in enumerate(problem.new_presence):
         grams = []
         for j, (old, new) in enumerate(zip(problem.features, problem.new_features, strict=True)):
@@ -225,10 +225,10 @@ def test_combined_experts_equal_appending_the_row_and_refitting(seed):
             grams.append(both @ both.T)
         presence = np.concatenate([problem.presence, held[None]])
         K_c = DenseConsensus(grams, problem.weights, presence).consensus_covariance
-        refit = RegressionFit(K_c[np.ix_(rows, rows)], y, noise)
+        refit = RegressionFit(DenseCovariance(K_c[None, rows[:, None], rows]), y, noise)
         k = K_c[9, rows]
-        assert means[i] == pytest.approx(k @ refit.gradient, rel=1e-7, abs=1e-9)
-        assert variances[i] == pytest.approx(K_c[9, 9] - np.square(refit.variance_factor() @ k).sum(), rel=1e-7)
+        assert means[i] == pytest.approx(k @ refit.gradients[0], rel=1e-7, abs=1e-9)
+        assert variances[i] == pytest.approx(K_c[9, 9] - np.square(refit.variance_factors[0] @ k).sum(), rel=1e-7)
 
 
 def test_a_sample_without_views_is_named():

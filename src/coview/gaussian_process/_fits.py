@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, cast
@@ -12,25 +12,30 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from coview.gaussian_process._chunks import Chunk, chunks_of
 from coview.gaussian_process._new_samples import NewSamples
 from coview.gaussian_process._prior_bank import PriorBank
 from coview.gaussian_process._setting import Setting
 from coview.inference import (
     ConsensusPrior,
+    FactoredRegressionFit,
+    LabeledCovariance,
     LaplaceFit,
     LatentPosterior,
+    Prior,
     RegressionFit,
     RunningMixture,
+    concatenated,
     labeled_covariance,
     laplace_fit,
+    latent_posterior,
     mixed_probabilities,
+    regression_fit,
     weighted_quantile,
 )
 
 __all__ = ["PosteriorAverage", "SettingFits", "fit_gaussian", "fit_logistic"]
 
-# Covariances of labeled samples held at a time, in numbers: what stays in a processor's cache.
-_CHUNK_SIZE = 200_000
 # Settings whose weights sum to less than this are left out of predictions, of training samples and new ones alike.
 _NEGLIGIBLE = 1e-10
 
@@ -71,15 +76,15 @@ class SettingFits:
     def posterior(self, position: int) -> LatentPosterior:
         """Posterior of one setting; its mode is known, so that nothing is searched again."""
         setting = self.settings[position]
-        prior = self.bank.prior(setting)
-        covariance = labeled_covariance(prior, self.rows, self.scales[position], self.bias_variance)
-        fit: LaplaceFit | RegressionFit
+        prior, scale = self.bank.prior(setting), self.scales[[position]]
+        covariance = labeled_covariance(prior, self.rows, scale, self.bias_variance)
+        fit: LaplaceFit | RegressionFit | FactoredRegressionFit
         if self.modes is None:
-            fit = RegressionFit(covariance, self.targets[0], float(setting.noise_variance or 0.0))
+            fit = regression_fit(covariance, self.targets[0], _noise_variances([setting]))
         else:
-            stack = np.broadcast_to(covariance, (len(self.targets), *covariance.shape))
-            fit = LaplaceFit(stack, self.targets, self.modes[position])
-        return LatentPosterior(prior, self.rows, float(self.scales[position]), self.bias_variance, fit)
+            shared = covariance.take(np.zeros(len(self.targets), dtype=np.intp))
+            fit = LaplaceFit(shared, self.targets, self.modes[position])
+        return latent_posterior(prior, self.rows, float(scale[0]), self.bias_variance, fit)
 
 
 def blas_threads(settings: Sequence[Setting]) -> AbstractContextManager[Any]:
@@ -91,14 +96,6 @@ def blas_threads(settings: Sequence[Setting]) -> AbstractContextManager[Any]:
     return cast("AbstractContextManager[Any]", threadpool_limits(limits=1 if small else None, user_api="blas"))
 
 
-def _scale(bank: PriorBank, setting: Setting) -> float:
-    """``s^2 = A / mean diagonal`` over all training samples; 1 without an amplitude or where the covariance is zero."""
-    if setting.amplitude is None:
-        return 1.0
-    mean_diagonal = bank.prior(setting).mean_diagonal
-    return float(setting.amplitude / mean_diagonal) if mean_diagonal > 0.0 else 1.0
-
-
 def fit_logistic(
     bank: PriorBank,
     settings: Sequence[Setting],
@@ -107,24 +104,19 @@ def fit_logistic(
     bias_variance: float,
     n_jobs: int | None = None,
 ) -> SettingFits:
-    """Laplace fits of every setting and latent function, stacked; O(n_settings K n_labeled^3)."""
-    bank.plan(settings)
-    scales = np.array([_scale(bank, setting) for setting in settings])
-    size = max(1, _CHUNK_SIZE // max(targets.size * targets.shape[1], 1))
-    chunks = [np.arange(start, min(start + size, len(settings))) for start in range(0, len(settings), size)]
+    """Laplace fits of every setting and latent function, stacked; O(n_settings K n_labeled min(n_labeled, n_features)^2)."""
 
-    def fit_chunk(chunk: NDArray[np.intp]) -> tuple[NDArray[np.float64], ...]:
-        blocks = [labeled_covariance(bank.prior(settings[k]), rows, scales[k], bias_variance) for k in chunk]
-        stack = np.repeat(np.stack(blocks), len(targets), axis=0)
-        fit = laplace_fit(stack, np.tile(targets, (len(chunk), 1)))
-        shape = (len(chunk), *targets.shape)
+    def fit_stack(covariance: LabeledCovariance, positions: NDArray[np.intp]) -> tuple[NDArray[np.float64], ...]:
+        members = np.repeat(np.arange(positions.size), len(targets))
+        stack = covariance if len(targets) == 1 else covariance.take(members)
+        fit = laplace_fit(stack, np.tile(targets, (positions.size, 1)))
+        shape = (positions.size, *targets.shape)
         means, variances = fit.leave_one_out()
         evidences = fit.log_marginal_likelihoods.reshape(shape[:2]).sum(axis=1)
         return fit.modes.reshape(shape), evidences, means.reshape(shape), variances.reshape(shape)
 
-    parts = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fit_chunk)(chunk) for chunk in chunks)
-    modes, evidences, means, variances = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return SettingFits(bank, settings, rows, targets, scales, bias_variance, modes, evidences, means, variances)
+    scales, modes, *rest = _fit_stacks(fit_stack, bank, settings, rows, bias_variance, len(targets), n_jobs)
+    return SettingFits(bank, settings, rows, targets, scales, bias_variance, modes, *rest)
 
 
 def fit_gaussian(
@@ -135,29 +127,54 @@ def fit_gaussian(
     bias_variance: float,
     n_jobs: int | None = None,
 ) -> SettingFits:
-    """Exact regression fits of every setting; O(n_settings n_labeled^3)."""
+    """Exact regression fits of every setting, stacked; O(n_settings n_labeled min(n_labeled, n_features)^2)."""
+    noises = _noise_variances(settings)
+
+    def fit_stack(covariance: LabeledCovariance, positions: NDArray[np.intp]) -> tuple[NDArray[np.float64], ...]:
+        fit = regression_fit(covariance, target, noises[positions])
+        means, variances = fit.leave_one_out()
+        return fit.log_marginal_likelihoods, means[:, None], variances[:, None]
+
+    scales, *rest = _fit_stacks(fit_stack, bank, settings, rows, bias_variance, 1, n_jobs)
+    return SettingFits(bank, settings, rows, target[None], scales, bias_variance, None, *rest)
+
+
+def _fit_stacks(
+    fit_stack: Callable[[LabeledCovariance, NDArray[np.intp]], tuple[NDArray[np.float64], ...]],
+    bank: PriorBank,
+    settings: Sequence[Setting],
+    rows: NDArray[np.intp],
+    bias_variance: float,
+    n_functions: int,
+    n_jobs: int | None,
+) -> list[NDArray[np.float64]]:
+    """Scales of all settings, then what ``fit_stack`` gives for each, in the order of the settings."""
     bank.plan(settings)
-    scales = np.array([_scale(bank, setting) for setting in settings])
 
-    def fit_one(k: int) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-        covariance = labeled_covariance(bank.prior(settings[k]), rows, scales[k], bias_variance)
-        fit = RegressionFit(covariance, target, float(settings[k].noise_variance or 0.0))
-        return (fit.log_marginal_likelihood, *fit.leave_one_out())
+    def fit_chunk(chunk: Chunk) -> tuple[NDArray[np.float64], ...]:
+        scales, blocks = [], []
+        for run in chunk:
+            prior = bank.prior(settings[run[0]])
+            scales.append(np.array([_scale(prior, settings[k]) for k in run]))
+            blocks.append(labeled_covariance(prior, rows, scales[-1], bias_variance))
+        return np.concatenate(scales), *fit_stack(concatenated(blocks), np.concatenate(chunk))
 
-    parts = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fit_one)(k) for k in range(len(settings)))
-    evidences, means, variances = (np.array(part) for part in zip(*parts, strict=True))
-    return SettingFits(
-        bank,
-        settings,
-        rows,
-        target[None],
-        scales,
-        bias_variance,
-        None,
-        evidences,
-        means[:, None],
-        variances[:, None],
-    )
+    chunks = chunks_of(bank, settings, rows.size, bias_variance, n_functions)
+    parts = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fit_chunk)(chunk) for chunk in chunks)
+    order = np.argsort(np.concatenate([positions for chunk in chunks for positions in chunk]))
+    return [np.concatenate(part)[order] for part in zip(*parts, strict=True)]
+
+
+def _scale(prior: Prior, setting: Setting) -> float:
+    """``s^2 = A / mean diagonal`` over all training samples; 1 without an amplitude or where the covariance is zero."""
+    if setting.amplitude is None or prior.mean_diagonal <= 0.0:
+        return 1.0
+    return float(setting.amplitude / prior.mean_diagonal)
+
+
+def _noise_variances(settings: Sequence[Setting]) -> NDArray[np.float64]:
+    """Of regression settings (n_settings,)."""
+    return np.array([float(setting.noise_variance or 0.0) for setting in settings])
 
 
 class PosteriorAverage:
@@ -195,20 +212,19 @@ class PosteriorAverage:
 
     def training(self) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
         """Weights over temperatures, means and variances (n_samples, K) of each setting at the training samples."""
-        columns = diagonal = np.zeros(0)
+        seen: tuple[NDArray[np.float64], ...] = ()
         previous = None
         for k in self.kept:
             posterior = self.posterior(int(k))
             if posterior.prior is not previous:  # amplitudes and noises of one prior stand together
-                columns, diagonal = posterior.prior.columns(self.fits.rows), posterior.prior.diagonal()
-                previous = posterior.prior
-            yield (self.weights[k], *posterior.moments(columns, diagonal))
+                seen, previous = posterior.see_training(), posterior.prior
+            yield (self.weights[k], *posterior.moments(*seen))
 
     def at(
         self, new: NewSamples, view: int | None = None
     ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
         """The same at new samples; the function of one view where ``view`` is given."""
-        crosses = variances = np.zeros(0)
+        seen: tuple[NDArray[np.float64], ...] = ()
         previous = None
         for k in self.kept:
             posterior = self.posterior(int(k))
@@ -216,9 +232,8 @@ class PosteriorAverage:
                 yield (self.weights[k], *posterior.at(new.inputs(self.fits.settings[k]), view))
                 continue
             if posterior.prior is not previous:
-                crosses, variances = posterior.prior.at(new.inputs(self.fits.settings[k]), self.fits.rows)
-                previous = posterior.prior
-            yield (self.weights[k], *posterior.moments(crosses, variances))
+                seen, previous = posterior.see(new.inputs(self.fits.settings[k])), posterior.prior
+            yield (self.weights[k], *posterior.moments(*seen))
 
     def leave_one_out(self) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
         """The same at the labeled samples, each without its own label (n_labeled, K)."""
@@ -236,9 +251,8 @@ class PosteriorAverage:
             inputs = new.inputs(setting, by_view=True)
             if setting.family == "early_fusion":
                 mean, _ = posterior.at(inputs)
-                offset = posterior.bias_variance * posterior.gradients.sum(axis=1)
-                fused += weight * (mean - offset)
-                bias += weight * offset
+                fused += weight * (mean - posterior.bias)
+                bias += weight * posterior.bias
                 continue
             offset, split = posterior.contributions(inputs)
             bias += weight * offset

@@ -3,23 +3,37 @@
 from coview.inference._averaging import RunningMixture, Weighting, averaging_weights, weighted_quantile
 from coview.inference._classes import class_probabilities, leave_one_out_class_scores, mixed_probabilities
 from coview.inference._consensus import DenseConsensus, Experts, NewGrams, combine_experts
+from coview.inference._dense_covariance import DenseCovariance
 from coview.inference._evidence import EvidenceMaximum, maximize_evidence
+from coview.inference._factored_covariance import FactoredCovariance
 from coview.inference._feature_consensus import FeatureConsensus, NewFeatures, pairwise_precision
+from coview.inference._labeled_covariance import (
+    LabeledCovariance,
+    concatenated,
+    factored_width,
+    labeled_covariance,
+)
 from coview.inference._laplace import LaplaceFit, laplace_fit
 from coview.inference._logistic_normal import logistic_normal_mean, moderated_logit
-from coview.inference._posterior import LatentPosterior, labeled_covariance
+from coview.inference._posterior import CrossPosterior, FeaturePosterior, LatentPosterior, latent_posterior
 from coview.inference._priors import ConsensusPrior, JointFeatures, JointPrior, MeanPrior, Prior
-from coview.inference._regression import RegressionFit, gaussian_log_density
+from coview.inference._regression import FactoredRegressionFit, RegressionFit, gaussian_log_density, regression_fit
 from coview.inference._shares import ViewWeights, rows_without_view
 
 __all__ = [
     "ConsensusPrior",
+    "CrossPosterior",
     "DenseConsensus",
+    "DenseCovariance",
     "EvidenceMaximum",
     "Experts",
+    "FactoredCovariance",
+    "FactoredRegressionFit",
     "FeatureConsensus",
+    "FeaturePosterior",
     "JointFeatures",
     "JointPrior",
+    "LabeledCovariance",
     "LaplaceFit",
     "LatentPosterior",
     "MeanPrior",
@@ -33,15 +47,19 @@ __all__ = [
     "averaging_weights",
     "class_probabilities",
     "combine_experts",
+    "concatenated",
+    "factored_width",
     "gaussian_log_density",
     "labeled_covariance",
     "laplace_fit",
+    "latent_posterior",
     "leave_one_out_class_scores",
     "logistic_normal_mean",
     "maximize_evidence",
     "mixed_probabilities",
     "moderated_logit",
     "pairwise_precision",
+    "regression_fit",
     "rows_without_view",
     "weighted_quantile",
 ]

@@ -125,6 +125,11 @@ class FeatureConsensus:
             return None
         return cholesky(self.precision, name="The precision of the view features", max_jitter=0.0)
 
+    @property
+    def n_features(self) -> int:
+        """R, the columns of ``Psi``."""
+        return sum(block.shape[1] for block in self.features)
+
     @cached_property
     def seen(self) -> NDArray[np.bool_]:
         """Views that some sample has (n_views,)."""

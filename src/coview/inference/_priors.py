@@ -26,17 +26,39 @@ class MeanPrior:
         """Mean prior variance over all training samples."""
         return float(self.diagonal().mean())
 
+    @property
+    def n_features(self) -> int | None:
+        """Number of features whose inner products are ``K_s``; None where it is given by Gram matrices."""
+        return None if isinstance(self.consensus, DenseConsensus) else self.consensus.n_features
+
+    def features(self, rows: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
+        """Features of training samples (n_rows, n_features), of all of them without ``rows``."""
+        return _with_features(self.consensus).rows(self._all if rows is None else rows)
+
+    def new_features(self, new: Any) -> NDArray[np.float64]:
+        """Features of new rows (n_new, n_features)."""
+        return _with_features(self.consensus).map(new)
+
+    def new_features_by_view(self, new: Any) -> NDArray[np.float64]:
+        """Summands of the features of new rows, one per view (n_views, n_new, n_features)."""
+        presence, stacked = _with_features(self.consensus).expert_rows(new)
+        return self.consensus.weights.shares(presence).T[:, :, None] * stacked
+
+    @property
+    def _all(self) -> NDArray[np.intp]:
+        return np.arange(len(self.consensus.presence))
+
     def columns(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """``K_s(:, rows)``."""
         if isinstance(self.consensus, DenseConsensus):
             return self.consensus.mean_covariance[:, rows]
-        return self.consensus.rows(np.arange(len(self.consensus.presence))) @ self.consensus.rows(rows).T
+        return self.features() @ self.features(rows).T
 
     def block(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """``K_s(rows, rows)``."""
         if isinstance(self.consensus, DenseConsensus):
             return self.consensus.mean_covariance[np.ix_(rows, rows)]
-        psi = self.consensus.rows(rows)
+        psi = self.features(rows)
         return psi @ psi.T
 
     def diagonal(self) -> NDArray[np.float64]:
@@ -48,14 +70,16 @@ class MeanPrior:
     def at(self, new: Any, rows: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The mean at new rows is a function of their views: shares times the views' experts."""
         if isinstance(self.consensus, FeatureConsensus):
-            psi = self.consensus.map(new)
-            return psi @ self.consensus.rows(rows).T, np.square(psi).sum(axis=1)
+            psi = self.new_features(new)
+            return psi @ self.features(rows).T, np.square(psi).sum(axis=1)
         experts, shares = self._experts(new, rows)
         cross = np.einsum("ij,jik->ik", shares, experts.crosses)
         return cross, np.einsum("ij,ijk,ik->i", shares, experts.covariances, shares)
 
     def contributions(self, new: Any, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Shares times each view's own covariance with the latent function."""
+        """Shares times each view's own covariance with the latent function (n_views, n_new, n_rows)."""
+        if isinstance(self.consensus, FeatureConsensus):
+            return self.new_features_by_view(new) @ self.features(rows).T
         experts, shares = self._experts(new, rows)
         return shares.T[:, :, None] * experts.crosses
 
@@ -64,11 +88,22 @@ class MeanPrior:
         return experts, self.consensus.weights.shares(experts.presence)
 
 
+def _with_features(consensus: DenseConsensus | FeatureConsensus) -> FeatureConsensus:
+    if isinstance(consensus, DenseConsensus):
+        raise TypeError("A prior of Gram matrices has no features.")
+    return consensus
+
+
 @dataclass(frozen=True)
 class ConsensusPrior:
     """The consensus function of the papers, covariance ``K_c = K_s + diag(1 / W)``."""
 
     consensus: DenseConsensus | FeatureConsensus
+
+    @property
+    def n_features(self) -> None:
+        """None: the white part is not made of features."""
+        return None
 
     @cached_property
     def white(self) -> NDArray[np.float64]:
@@ -120,34 +155,51 @@ class JointFeatures:
 class JointPrior:
     """One ordinary latent function over features of all views together, covariance ``Phi Phi^T``."""
 
-    features: NDArray[np.float64]
+    training: NDArray[np.float64]
 
     @cached_property
     def mean_diagonal(self) -> float:
         """Mean prior variance over all training samples."""
-        return float(np.square(self.features).sum() / max(len(self.features), 1))
+        return float(np.square(self.training).sum() / max(len(self.training), 1))
+
+    @property
+    def n_features(self) -> int:
+        """Width of the features."""
+        return int(self.training.shape[1])
+
+    def features(self, rows: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
+        """Features of training samples (n_rows, n_features), of all of them without ``rows``."""
+        return self.training if rows is None else self.training[rows]
+
+    def new_features(self, new: JointFeatures) -> NDArray[np.float64]:
+        """Features of new rows (n_new, n_features)."""
+        return new.features
+
+    def new_features_by_view(self, new: JointFeatures) -> NDArray[np.float64]:
+        """Summands of the features of new rows, one per view (n_views, n_new, n_features)."""
+        if new.by_view is None:
+            raise ValueError("These features mix the views and have no part that belongs to one of them.")
+        return new.by_view
 
     def columns(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """``Phi Phi(rows)^T``."""
-        return self.features @ self.features[rows].T
+        return self.training @ self.training[rows].T
 
     def block(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """``Phi(rows) Phi(rows)^T``."""
-        return self.features[rows] @ self.features[rows].T
+        return self.training[rows] @ self.training[rows].T
 
     def diagonal(self) -> NDArray[np.float64]:
         """Squared lengths of the training features."""
-        return np.asarray(np.square(self.features).sum(axis=1))
+        return np.asarray(np.square(self.training).sum(axis=1))
 
     def at(self, new: JointFeatures, rows: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Inner products of the new features."""
-        return new.features @ self.features[rows].T, np.square(new.features).sum(axis=1)
+        return new.features @ self.training[rows].T, np.square(new.features).sum(axis=1)
 
     def contributions(self, new: JointFeatures, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """Inner products of each view's part of the new features."""
-        if new.by_view is None:
-            raise ValueError("These features mix the views and have no part that belongs to one of them.")
-        return new.by_view @ self.features[rows].T
+        return self.new_features_by_view(new) @ self.training[rows].T
 
 
 Prior = MeanPrior | ConsensusPrior | JointPrior
