@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coview.exceptions import ViewError
 from coview.labels import encode_targets, labeled_rows, target_values
@@ -51,6 +51,8 @@ class MultiViewEstimator(BaseEstimator):  # type: ignore[misc]
         Only where all column labels are text; ``"view__feature"`` for input of several tables.
     view_names_ : list of str
     view_n_features_ : dict of str to int
+    view_feature_names_ : dict of str to list or None
+        Column labels of each view; None where they had none.
 
     Examples
     --------
@@ -65,6 +67,12 @@ class MultiViewEstimator(BaseEstimator):  # type: ignore[misc]
     view_names_: list[str]
     view_n_features_: dict[str, int]
     _view_feature_names: dict[str, list[Any] | None]
+
+    @property
+    def view_feature_names_(self) -> dict[str, list[Any] | None]:
+        """Column labels of each view; None where they had none."""
+        check_is_fitted(self, "view_n_features_")
+        return dict(self._view_feature_names)
 
     def _validate_views(self, X: Any, *, reset: bool) -> Views:
         """Views of X, numeric and as wide as in fit; sets what was seen when ``reset``."""

@@ -54,7 +54,7 @@ def _views(part: Any) -> list[dict[str, Any]]:
     """Name, width and columns of each view that a part of the model was fitted on."""
     described = []
     for name, width in part.view_n_features_.items():
-        columns = part._view_feature_names.get(name)
+        columns = part.view_feature_names_.get(name)
         texts = None if columns is None else [str(label) for label in columns]
         described.append(
             {

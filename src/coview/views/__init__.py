@@ -3,6 +3,7 @@
 from coview.views._alignment import align_tables, align_target
 from coview.views._findings import Finding
 from coview.views._ids import almost_equal_ids, id_text, labels_from_plain, plain_labels, some
+from coview.views._known import select_known
 from coview.views._numeric import column_kind, infinite_rows, to_matrix
 from coview.views._presence import observed_rows, resolve_presence
 from coview.views._readers import is_single_table, read_tables
@@ -33,6 +34,7 @@ __all__ = [
     "plain_labels",
     "read_tables",
     "resolve_presence",
+    "select_known",
     "some",
     "take_rows",
     "to_matrix",

@@ -12,10 +12,11 @@ from scipy import sparse
 from coview.exceptions import ViewError
 from coview.views._columns import take_columns
 from coview.views._ids import first_ids, some
+from coview.views._similar import similar_names
 from coview.views._tables import AlignedTables, Table
 from coview.views._views import Views
 
-__all__ = ["check_complete_rows", "conform", "incomplete_rows"]
+__all__ = ["check_complete_rows", "conform", "incomplete_rows", "missing_columns_message"]
 
 
 def incomplete_rows(views: Views, name: str) -> NDArray[np.intp]:
@@ -129,11 +130,22 @@ def _conform_table(table: Table, width: int, fitted: pd.Index | None) -> Table:
             raise ViewError(f"View '{table.name}' has {table.n_features} features, but was fitted with {width}.")
         return table
     missing, unseen = fitted[~fitted.isin(given)], given[~given.isin(fitted)]
-    if len(missing) or len(unseen) or not fitted.is_unique or not given.is_unique:
-        problems = [f"missing are {some(missing)}"] if len(missing) else []
-        problems += [f"unseen in fit are {some(unseen)}"] if len(unseen) else []
-        problem = "; ".join(problems) or "a repeated label prevents matching by name"
+    if len(missing):
+        raise ViewError(missing_columns_message(table.name, fitted, missing, unseen))
+    if len(unseen) or not fitted.is_unique or not given.is_unique:
+        problem = f"unseen in fit are {some(unseen)}" if len(unseen) else "a repeated label prevents matching by name"
         raise ViewError(
             f"The columns of view '{table.name}' are not those of the fit: {problem}. Give the same columns."
         )
     return take_columns(table, table.name, given.get_indexer(fitted).astype(np.intp))
+
+
+def missing_columns_message(view: str, fitted: pd.Index, missing: pd.Index, unseen: pd.Index) -> str:
+    """What to tell of a view that lacks columns of the fit, with the most similar of the columns that nobody asked for."""
+    similar = [f"{given!r} for {wanted!r}" for wanted, given in similar_names(missing, unseen).items()]
+    unknown = f"; unseen in fit are {some(unseen)}" if len(unseen) else ""
+    hint = f" Similar are {', '.join(similar)}: rename them." if similar else " Give the columns of the fit."
+    return (
+        f"View '{view}' lacks {len(missing)} of the {len(fitted)} columns it was fitted with: missing are "
+        f"{some(missing)}{unknown}.{hint}"
+    )
