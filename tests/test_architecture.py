@@ -46,7 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "compose": _BELOW_ESTIMATORS,
     # users of fitted models
     "acquisition": _BESIDE_MODELS | {"mixture"},
-    "inspection": _BESIDE_MODELS,
+    "inspection": _BESIDE_MODELS | {"metrics", "model_selection"},  # prediction tables state intervals
     "metrics": _BESIDE_MODELS,
     "model_selection": _BESIDE_MODELS | {"compose", "metrics"},  # baselines are pipelines; evaluations score
     "datasets": _BESIDE_MODELS | {"files"},

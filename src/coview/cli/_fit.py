@@ -92,7 +92,7 @@ def _refuse_output(output: Path, force: bool) -> None:
 
 def _read(ctx: click.Context, data: "TableOptions") -> tuple["TableSet", list["Finding"]]:
     """Return data and findings; raise where these data cannot be fitted."""
-    from coview.views import find_problems
+    from coview.views import find_problems, merge_findings
 
     if data.target is None and data.labels is None:
         raise click.UsageError(
@@ -101,17 +101,16 @@ def _read(ctx: click.Context, data: "TableOptions") -> tuple["TableSet", list["F
     table_set = read_data(ctx, data)
     if table_set.labels is None:
         raise click.UsageError("There are no labels in these data; name their column with --target.", ctx)
-    told = {(finding.code, finding.view) for finding in table_set.findings}
-    found = find_problems(table_set.tables, table_set.labels)
-    new = [finding for finding in found if (finding.code, finding.view) not in told]
-    for finding in [finding for finding in new if finding.level == "warning"][:_MOST_PROBLEMS]:
+    said = set(map(id, table_set.findings))
+    findings = merge_findings(table_set.findings, find_problems(table_set.tables, table_set.labels))
+    new = [finding for finding in findings if finding.level == "warning" and id(finding) not in said]
+    for finding in new[:_MOST_PROBLEMS]:
         say(f"{finding.level}: {finding.message} {finding.advice}".rstrip())
-    errors = [finding for finding in [*table_set.findings, *new] if finding.level == "error"]
+    errors = [finding for finding in findings if finding.level == "error"]
     if errors:
-        raise click.ClickException(
-            "\n".join(f"{error.message} {error.advice}".rstrip() for error in errors[:_MOST_PROBLEMS])
-        )
-    return table_set, [*table_set.findings, *new]
+        lines = [f"{error.message} {error.advice}".rstrip() for error in errors[:_MOST_PROBLEMS]]
+        raise click.ClickException("\n".join(lines))
+    return table_set, findings
 
 
 def _list_methods(ctx: click.Context, data: "TableOptions", as_json: bool) -> None:

@@ -97,20 +97,20 @@ def _block(model: Any, aligned: AlignedTables, presence: NDArray[np.bool_], rows
     known = presence[rows].any(axis=1)
     views = model[:-1].transform(take_rows(aligned, rows[known])) if known.any() else None
     columns = _classes(model[-1], views) if is_classifier(model[-1]) else _numbers(model[-1], views)
-    table = pd.DataFrame(columns, index=np.flatnonzero(known)).reindex(np.arange(len(rows)))
+    table = pd.DataFrame(columns).set_axis(np.flatnonzero(known)).reindex(np.arange(len(rows)))
     names = np.array(aligned.names, dtype=object)
     separator = "; " if any(" " in name for name in aligned.names) else " "
     table["views"] = [separator.join(names[row]) for row in presence[rows]]
     return table.set_axis(pd.Index(aligned.ids[rows].astype(str), name=aligned.ids.name))
 
 
-def _classes(classifier: Any, views: Views | None) -> dict[str, NDArray[Any]]:
+def _classes(classifier: Any, views: Views | None) -> dict[str, Any]:
     """The likeliest class and the probability of each."""
     classes = classifier.classes_
     proba = np.empty((0, len(classes))) if views is None else classifier.predict_proba(views)
     shares = {f"p_{label}": proba[:, position] for position, label in enumerate(classes)}
     return {
-        "predicted": classes[proba.argmax(axis=1)].astype(object),
+        "predicted": pd.Series(classes[proba.argmax(axis=1)], dtype=object),  # of one type in every block
         "probability": proba.max(axis=1, initial=0.0),
         **shares,
     }
