@@ -97,9 +97,9 @@ def test_a_target_in_several_tables_must_agree(write):
     table_set = read_table_set(TableOptions(data=(clinical, write("ct.csv", other)), target="died"))
     assert table_set.labels.to_list() == ["yes", "no", "yes", "no"]
     assert [list(table.columns) for table in table_set.tables.tables] == [["age", "weight"], ["x"]]
+    disagreeing = write("ct.csv", other.replace("no", "yes"))
     with pytest.raises(ViewError, match=r"differ for 1 samples: 'p2'"):
-        options = TableOptions(data=(clinical, write("ct.csv", other.replace("no", "yes"))), target="died")
-        read_table_set(options)
+        read_table_set(TableOptions(data=(clinical, disagreeing), target="died"))
 
 
 def test_an_unknown_target_names_the_nearest(write):

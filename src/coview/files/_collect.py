@@ -8,12 +8,13 @@ import pandas as pd
 from coview.exceptions import ViewError
 from coview.files._config import with_config
 from coview.files._contents import FileTable, TableSet
-from coview.files._gather import LABELS, read_id_map, read_label_file, read_views
+from coview.files._gather import LABELS, read_files, read_id_map
 from coview.files._grouping import chosen_columns, column_names, split_by_groups, split_by_prefix
 from coview.files._id_map import apply_id_map
 from coview.files._labels import (
     LabelColumn,
     label_column,
+    marks_of,
     match_labels,
     take_target,
     tell_unlabeled,
@@ -68,8 +69,8 @@ def read_table_set(options: TableOptions, *, strict: bool = True) -> TableSet:
     """
     options = with_config(options)
     problems = Problems(strict=strict)
-    read: _Tables = {table.name: table for table in read_views(options, problems)}
-    given = read_label_file(options, list(read.values()), problems)
+    views, given = read_files(options, problems)
+    read: _Tables = {table.name: table for table in views}
     if given is not None:
         read[_LABEL_FILE] = given
     files = tuple(replace(table, values=None, shape=tuple(table.values.shape)) for table in read.values())
@@ -169,7 +170,7 @@ def _labels_of(
         return None
     cells = match_labels(found, aligned.ids, aligned.has_ids, problems)
     tell_unlabeled(found[0], cells, problems)
-    return read_task(cells, options.task, found[0].name, problems)
+    return read_task(cells, options.task, found[0].name, problems, marks_of(found[0]))
 
 
 def _id_name(tables: Sequence[FileTable]) -> str:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
@@ -90,7 +91,8 @@ def _count_marks(table: TextTable, frame: pd.DataFrame, id_at: int | None, marks
     last_is_missing = bool((last == "").any() if id_at == table.width - 1 else last.isna().any())
     if not last_is_missing and not _n_missing(frame):
         return Counter()
-    counts, n_separators = count_marks(table.stream(), table.dialect.separator, marks)
+    with closing(table.stream()) as stream:
+        counts, n_separators = count_marks(stream, table.dialect.separator, marks)
     if last_is_missing and (table.is_quoted or n_separators != len(frame) * (table.width - 1)):
         table.refuse_uneven_rows()
     if id_at is not None:

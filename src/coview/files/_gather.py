@@ -14,18 +14,20 @@ from coview.files._id_map import IdMap, id_map_from
 from coview.files._options import TableOptions, ViewSettings
 from coview.files._places import Place, find_places, same_file, split_column, split_sheet
 from coview.files._problems import Problems
-from coview.files._simple_csv import list_sheets, read_table, read_tables_in
+from coview.files._reading import list_sheets, read_table, read_tables_in
 from coview.views import some
 
-__all__ = ["LABELS", "read_id_map", "read_label_file", "read_views"]
+__all__ = ["LABELS", "read_files", "read_id_map"]
 
+_FAILURES = (ValueError, OSError, ImportError)
 _NOTHING_OWN = ViewSettings()
+_NOT_TEXT = {".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".parquet", ".pq", ".npz", ".h5ad", ".h5mu"}
 
 LABELS = "labels"  # what the labels' file goes by in --id and in an id map
 
 
-def read_views(options: TableOptions, problems: Problems) -> list[FileTable]:
-    """The tables of all files of views, named; all their columns still in them."""
+def read_files(options: TableOptions, problems: Problems) -> tuple[list[FileTable], FileTable | None]:
+    """The tables of all views, named, with all their columns; and that of the labels where it is a file of its own."""
     places = find_places(options)
     reader = _Reader(options, places)
     tables: list[FileTable] = []
@@ -33,31 +35,32 @@ def read_views(options: TableOptions, problems: Problems) -> list[FileTable]:
     for place in places:
         try:
             tables += reader.read(place)
-        except (ValueError, OSError, ImportError) as error:
+        except _FAILURES as error:
             problems.failure("unreadable_file", error, view=place.name)
             failure = error
     if not tables and failure is not None:
         raise failure
     _refuse_repeated_names([table.name for table in tables])
-    for findings in {id(table.findings): table.findings for table in tables}.values():
-        problems.extend(findings)
-    return tables
+    given = _read_labels(options, reader, tables, problems)
+    everything = [*tables, *([] if given is None else [given])]
+    for findings in {id(table.findings): table.findings for table in everything}.values():
+        problems.extend(findings)  # of a table that is several views, once
+    return tables, given
 
 
-def read_label_file(options: TableOptions, tables: Sequence[FileTable], problems: Problems) -> FileTable | None:
-    """The table of the labels, where they have a file of their own."""
+def _read_labels(
+    options: TableOptions, reader: "_Reader", tables: Sequence[FileTable], problems: Problems
+) -> FileTable | None:
     if options.labels is None:
         return None
     path, sheet = split_sheet(split_column(options.labels)[0])
     if any(same_file(str(table.path), path) and sheet in (None, table.sheet) for table in tables):
         return None
     try:
-        table = read_table(path, sheet=sheet, **_Reader(options, []).how(LABELS))
-    except (ValueError, OSError, ImportError) as error:
+        return read_table(path, sheet=sheet, **reader.how(path, LABELS))
+    except _FAILURES as error:
         problems.failure("unreadable_file", error)
         return None
-    problems.extend(tuple(finding for finding in table.findings))
-    return table
 
 
 def read_id_map(options: TableOptions, views: Sequence[str]) -> IdMap | None:
@@ -88,25 +91,28 @@ class _Reader:
         sheets = list_sheets(place.path) if own_ids else []
         if len(sheets) > 1:
             return [self._read_one(place.path, sheet, sheet) for sheet in sheets]
-        return read_tables_in(place.path, **self.how(_stem(place.path)))
+        return read_tables_in(place.path, **self.how(place.path, _stem(place.path)))
 
     def _read_one(self, path: str, sheet: str | None, view: str, own: ViewSettings = _NOTHING_OWN) -> FileTable:
-        how = self.how(view, own)
+        how = self.how(path, view, own)
         key = (os.path.realpath(path), sheet, *how.values())
         if key not in self._done:
             self._done[key] = read_table(path, sheet=sheet, name=view, **how)
         return replace(self._done[key], name=view)
 
-    def how(self, view: str, own: ViewSettings = _NOTHING_OWN) -> dict[str, Any]:
-        """What to tell the reader of a view's file; the view's own settings first."""
-        all_views = self._options
-        missing = own.na if own.na is not None else all_views.na
+    def how(self, path: str, view: str, own: ViewSettings = _NOTHING_OWN) -> dict[str, Any]:
+        """What to tell the reader of a view's file; the view's own settings first.
+
+        What is said for all files about how text is written goes to text files only.
+        """
+        is_text = _ending(path) not in _NOT_TEXT
+        general = self._options if is_text else ViewSettings(na=self._options.na)
         return {
             "id_column": self._id_column(view, own),
-            "separator": _separator(own.sep or all_views.sep),
-            "decimal": own.decimal or all_views.decimal,
-            "encoding": own.encoding or all_views.encoding,
-            "missing": missing,
+            "separator": own.sep or general.sep,
+            "decimal": own.decimal or general.decimal,
+            "encoding": own.encoding or general.encoding,
+            "missing": own.na if own.na is not None else general.na,
         }
 
     def _id_column(self, view: str, own: ViewSettings) -> str | None:
@@ -129,18 +135,20 @@ def _likely_names(place: Place) -> list[str]:
     """Names that a place's views can have before it is read: given, the sheet's, the file's."""
     if place.name is not None or place.sheet is not None:
         return [place.name or place.sheet or ""]
-    return [_stem(place.path), *(list_sheets(place.path) if os.path.isfile(place.path) else [])]
+    try:
+        sheets = list_sheets(place.path)
+    except _FAILURES:  # told when the file is read
+        sheets = []
+    return [_stem(place.path), *sheets]
 
 
 def _stem(path: str) -> str:
     """A file's name without its ending, as its view is called."""
-    name = os.path.basename(path).removesuffix(".gz")
-    return os.path.splitext(name)[0]
+    return os.path.splitext(os.path.basename(path).removesuffix(".gz"))[0]
 
 
-def _separator(given: str | None) -> str | None:
-    """The separator itself; a tab may be written as a word."""
-    return {"tab": "\t", "\\t": "\t", "space": " "}.get(given, given) if given is not None else None
+def _ending(path: str) -> str:
+    return os.path.splitext(path)[1].lower()
 
 
 def _refuse_repeated_names(names: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from coview.exceptions import ViewError
 from coview.files._contents import FileTable
 from coview.files._problems import Problems
 from coview.files._spelling import rename_ids
-from coview.views import some
+from coview.views import ids_among, some
 
 __all__ = ["IdMap", "apply_id_map", "id_map_from"]
 
@@ -84,7 +84,8 @@ def apply_id_map(table: FileTable, owner: str, id_map: IdMap, problems: Problems
     names = id_map.names_for(owner)
     if names is None or table.ids is None:
         return table
-    unknown = table.ids[~table.ids.isin(names.keys())]
+    known = pd.Index(list(names), dtype=str)
+    unknown = table.ids[~ids_among(table.ids, known)]
     if len(unknown) == len(table.ids) and id_map.for_all is None:
         problems.error(
             "id_map_fits_nothing",
@@ -105,7 +106,7 @@ def apply_id_map(table: FileTable, owner: str, id_map: IdMap, problems: Problems
             ids=tuple(unknown[:20]),
             count=len(unknown),
         )
-    n_unused = len(names) - int(pd.Index(list(names)).isin(table.ids).sum())
+    n_unused = int((~ids_among(known, table.ids)).sum())
     if n_unused and id_map.for_all is None:
         problems.note(
             "unused_map_ids",

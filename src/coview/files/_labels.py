@@ -12,9 +12,9 @@ from coview.files._contents import FileTable
 from coview.files._grouping import column_names, without_column
 from coview.files._problems import Problems
 from coview.files._samples import take_rows, unique_samples
-from coview.views import some
+from coview.views import ids_among, some
 
-__all__ = ["LabelColumn", "label_column", "match_labels", "take_target", "tell_unlabeled", "unique_labels"]
+__all__ = ["LabelColumn", "label_column", "marks_of", "match_labels", "take_target", "tell_unlabeled", "unique_labels"]
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def unique_labels(table: FileTable, column: LabelColumn, policy: str, problems: 
             ids=tuple(map(str, same[:20])),
             count=len(same),
         )
-    needless = np.asarray(table.ids.duplicated()) & np.asarray(table.ids.isin(same))
+    needless = np.asarray(table.ids.duplicated()) & ids_among(table.ids, same)
     return unique_samples(take_rows(table, np.flatnonzero(~needless)), policy, problems)
 
 
@@ -155,7 +155,7 @@ def match_labels(columns: Sequence[LabelColumn], ids: pd.Index, has_ids: bool, p
 def _tell_unknown(column: LabelColumn, ids: pd.Index, problems: Problems) -> None:
     """Labels of samples that no view has: counted; an error where no label belongs to a sample of the data."""
     given = column.cells.index
-    known = given.isin(ids)
+    known = ids_among(given, ids)
     if not known.any():
         problems.error(
             "no_labels_in_common",
@@ -182,7 +182,7 @@ def tell_unlabeled(column: LabelColumn, labels: pd.Series, problems: Problems) -
     n_unlabeled = int(labels.isna().sum())
     if not n_unlabeled:
         return
-    marks = column.table.guesses.get("missing", "")
+    marks = marks_of(column)
     advice = f'In that file these count as missing: {marks}. If one of them is a class, give --na "".' if marks else ""
     problems.note(
         "unlabeled",
@@ -191,3 +191,9 @@ def tell_unlabeled(column: LabelColumn, labels: pd.Series, problems: Problems) -
         columns=(column.name,),
         count=n_unlabeled,
     )
+
+
+def marks_of(column: LabelColumn) -> str:
+    """The marks, beside empty cells, that were read as missing where the labels stand, in words."""
+    told = column.table.guesses.get("missing", "")
+    return told if '"' in told else ""

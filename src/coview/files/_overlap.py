@@ -41,7 +41,7 @@ def _report_no_overlap(
 ) -> None:
     columns = {table.name: table.id_column for table in files}
     column = f" (column '{columns[name]}')" if columns.get(name) else ""
-    groups = almost_equal_ids([*mine, *others])
+    groups = almost_equal_ids([*mine.tolist(), *others.tolist()])
     spelled = "; ".join(" ~ ".join(map(repr, group)) for group in groups[:3])
     problems.error(
         "no_overlap",

@@ -1,5 +1,6 @@
 """Ids that differ only in spelling: told, or joined where the user asks for it."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -19,12 +20,14 @@ _SHOWN = 5
 def tell_spellings(tables: Sequence[FileTable], problems: Problems) -> None:
     """Say which ids are almost equal: a warning where no table has both, so that one sample may be meant."""
     ids = [table.ids for table in tables if table.ids is not None]
-    groups = almost_equal_ids(label for index in ids for label in index)
+    groups = almost_equal_ids(label for index in ids for label in index.tolist())
+    if not groups:
+        return
     owners = {label: number for number, group in enumerate(groups) for label in group}
     together: set[int] = set()
     for index in ids:
-        numbers = pd.Series([owners[label] for label in index[index.isin(owners.keys())].unique()], dtype=np.int64)
-        together.update(numbers[numbers.duplicated()])
+        met = Counter(owners[label] for label in set(index.tolist()) if label in owners)
+        together.update(number for number, count in met.items() if count > 1)
     apart = [group for number, group in enumerate(groups) if number not in together]
     if apart:
         _tell(problems.warning, apart, "seem to be written in several ways, and count as different ones",
@@ -45,7 +48,7 @@ def _tell(say: Callable[..., None], groups: Sequence[Sequence[str]], what: str, 
 def join_spellings(tables: Sequence[FileTable], problems: Problems) -> list[FileTable]:
     """The tables with each group of almost-equal ids written as its first one."""
     ids = [table.ids for table in tables if table.ids is not None]
-    groups = almost_equal_ids(label for index in ids for label in index)
+    groups = almost_equal_ids(label for index in ids for label in index.tolist())
     if not groups:
         return list(tables)
     canonical = {label: group[0] for group in groups for label in group[1:]}
@@ -63,12 +66,10 @@ def rename_ids(table: FileTable, new_names: dict[str, str], cause: str, problems
     """The table with some ids renamed; an error where two rows would become one sample."""
     if table.ids is None or not len(table.ids):
         return table
-    renamed = table.ids.isin(new_names.keys())
-    if not renamed.any():
+    labels = table.ids.tolist()
+    if not any(label in new_names for label in labels):
         return table
-    labels = table.ids.to_numpy(dtype=object, copy=True)
-    labels[renamed] = [new_names[label] for label in labels[renamed]]
-    ids = pd.Index(labels, dtype=str)
+    ids = pd.Index([new_names.get(label, label) for label in labels], dtype=str)
     clashing = np.asarray(ids.duplicated(keep=False)) & ~np.asarray(table.ids.duplicated(keep=False))
     if clashing.any():
         first = ids[clashing][0]

@@ -15,7 +15,7 @@ _MANY_CLASSES = 1000  # spellings are compared among fewer
 _FEWEST_IDS = 5  # labels that all differ are taken for ids from here on
 
 
-def read_task(cells: pd.Series, task: str | None, target: str, problems: Problems) -> pd.Series:
+def read_task(cells: pd.Series, task: str | None, target: str, problems: Problems, marks: str = "") -> pd.Series:
     """Labels as they are learnt from: text (dtype object, NaN where unlabeled), or float64.
 
     Parameters
@@ -26,21 +26,24 @@ def read_task(cells: pd.Series, task: str | None, target: str, problems: Problem
     target : str
         Name of the label column, for messages.
     problems : Problems
+    marks : str, default=""
+        What was read as missing in the labels' file, in words.
 
     Returns
     -------
     labels : Series by sample id, dtype object or float64
     """
+    hint = f' In that file these count as missing: {marks}; if one is a class, give --na "".' if marks else ""
     known = cells[~np.asarray(pd.isna(cells), dtype=bool)]
     numbers = _numbers(known)
     if not len(known):
         problems.error("no_labels", f"Column '{target}' labels no sample: every cell is empty or a missing mark.",
-                       "Name another column with --target.")  # fmt: skip
+                       f"Name another column with --target.{hint}")  # fmt: skip
     if task in (None, "auto"):
         task = _guess_task(known, numbers, target, problems)
     if task == "regression":
         return _quantities(cells, known, numbers, target, problems)
-    return _classes(cells, known, numbers, target, problems)
+    return _classes(cells, known, numbers, target, problems, hint)
 
 
 def _numbers(known: pd.Series) -> pd.Series | None:
@@ -106,7 +109,7 @@ def _quantities(
 
 
 def _classes(
-    cells: pd.Series, known: pd.Series, numbers: pd.Series | None, target: str, problems: Problems
+    cells: pd.Series, known: pd.Series, numbers: pd.Series | None, target: str, problems: Problems, hint: str
 ) -> pd.Series:
     if numbers is not None and not bool((numbers == numbers.round()).all()):
         broken = numbers[numbers != numbers.round()]
@@ -121,7 +124,7 @@ def _classes(
     texts[~np.asarray(pd.isna(cells), dtype=bool)] = [_class_text(cell) for cell in known.array]
     labels = pd.Series(texts, index=cells.index, dtype=object)
     counts = labels.value_counts()
-    _check_classes(counts, len(known), target, problems)
+    _check_classes(counts, len(known), target, problems, hint)
     return labels
 
 
@@ -132,13 +135,13 @@ def _class_text(cell: Any) -> str:
     return str(cell)
 
 
-def _check_classes(counts: pd.Series, n_known: int, target: str, problems: Problems) -> None:
+def _check_classes(counts: pd.Series, n_known: int, target: str, problems: Problems, hint: str) -> None:
     """Errors where there is nothing to tell apart; a warning for classes with a single sample."""
     if len(counts) == 1:
         problems.error(
             "one_class",
             f"All {n_known} labels in '{target}' are '{counts.index[0]}'; at least two classes are needed.",
-            "Label samples of another class, or name another column with --target.",
+            f"Label samples of another class, or name another column with --target.{hint}",
             columns=(target,),
         )
     if len(counts) == n_known and n_known >= _FEWEST_IDS:

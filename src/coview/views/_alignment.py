@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from coview.exceptions import ViewError
-from coview.views._ids import almost_equal_ids, comparable_ids, refuse_duplicates, some
+from coview.views._ids import almost_equal_ids, comparable_ids, ids_among, refuse_duplicates, some
 from coview.views._tables import AlignedTables, Table
 
 __all__ = ["align_tables", "align_target"]
@@ -39,7 +39,7 @@ def align_tables(tables: Sequence[Table], *, check_ids: bool = True) -> AlignedT
 def _outer_join(tables: Sequence[Table], indexes: Sequence[pd.Index]) -> AlignedTables:
     union = indexes[0]
     for ids in indexes[1:]:
-        union = union.append(ids[~ids.isin(union)])
+        union = union.append(ids[~ids_among(ids, union)])
     placed = [
         replace(table, rows=union.get_indexer(ids).astype(np.intp)) for table, ids in zip(tables, indexes, strict=True)
     ]
@@ -69,7 +69,7 @@ def _check_overlap(tables: Sequence[Table], indexes: Sequence[pd.Index]) -> None
     filled = [(table.name, ids) for table, ids in zip(tables, indexes, strict=True) if len(ids)]
     for position, (name, ids) in enumerate(filled):
         others = [other for place, (_, other) in enumerate(filled) if place != position]
-        if not others or any(ids.isin(other).any() for other in others):
+        if not others or any(ids_among(ids, other).any() for other in others):
             continue
         raise ViewError(
             f"No sample of view '{name}' occurs in another view; its ids begin {some(ids[:3])}, those of the others "
@@ -78,7 +78,7 @@ def _check_overlap(tables: Sequence[Table], indexes: Sequence[pd.Index]) -> None
 
 
 def _spelling_hint(indexes: Sequence[pd.Index]) -> str:
-    groups = almost_equal_ids(label for ids in indexes for label in ids)
+    groups = almost_equal_ids(label for ids in indexes for label in ids.tolist())
     return f" Some are almost equal: {_listed(groups)}." if groups else ""
 
 
@@ -150,7 +150,7 @@ def _check_target_overlap(wanted: pd.Index, given: pd.Index, absent: NDArray[np.
             f"No id of y occurs in X; y's begin {some(given[:3])}, those of X {some(wanted[:3])}. Index y by the "
             "sample ids of X, or pass y.to_numpy() if its rows are in the order of X."
         )
-    unknown = given[~given.isin(wanted)]
+    unknown = given[~ids_among(given, wanted)]
     if absent.any() and len(unknown):
         warnings.warn(
             f"{int(absent.sum())} samples of X have no entry in y and count as unlabeled, while y has {len(unknown)} "

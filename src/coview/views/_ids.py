@@ -18,6 +18,7 @@ __all__ = [
     "comparable_ids",
     "first_ids",
     "id_text",
+    "ids_among",
     "labels_from_plain",
     "plain_labels",
     "refuse_duplicates",
@@ -25,6 +26,8 @@ __all__ = [
 ]
 
 _LARGEST_EXACT_INTEGER = 2.0**53
+_POINT_ZERO = re.compile(r"^([+-]?\d+)\.0+$")
+_LEADING_ZEROS = re.compile(r"(?<![\d.])0+(?=\d)")
 _JSON_TYPES = {str, int, float, bool, type(None)}
 
 
@@ -118,15 +121,48 @@ def almost_equal_ids(ids: Iterable[Any]) -> list[list[str]]:
     [['S01', 's1'], ['7', '7.0']]
     """
     groups: dict[str, list[str]] = defaultdict(list)
-    for label in dict.fromkeys(_text(label) for label in ids):
+    if isinstance(ids, pd.Index):
+        ids = ids.tolist()  # many times faster to walk through
+    for label in dict.fromkeys(label if type(label) is str else _text(label) for label in ids):
         groups[_without_spelling(label)].append(label)
     return [group for group in groups.values() if len(group) > 1]
 
 
 def _without_spelling(text: str) -> str:
-    text = "".join(unicodedata.normalize("NFKC", text).split()).casefold()
-    text = re.sub(r"^([+-]?\d+)\.0+$", r"\1", text)
-    return re.sub(r"(?<![\d.])0+(?=\d)", "", text)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    text = "".join(text.split()).casefold()
+    if "0" not in text:  # nothing that the patterns could find
+        return text
+    return _LEADING_ZEROS.sub("", _POINT_ZERO.sub(r"\1", text))
+
+
+def ids_among(ids: pd.Index, others: pd.Index) -> NDArray[np.bool_]:
+    """Which ids occur among others.
+
+    Parameters
+    ----------
+    ids, others : Index
+        Both as text, or both of integers; repeated ids are welcome.
+
+    Returns
+    -------
+    known : ndarray of shape (len(ids),), dtype=bool
+
+    Notes
+    -----
+    pandas' own ``isin`` takes seconds for 100,000 texts.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> ids_among(pd.Index(["p1", "p9"]), pd.Index(["p1", "p2"]))
+    array([ True, False])
+    """
+    if pd.api.types.is_integer_dtype(ids.dtype):
+        return np.asarray(ids.isin(others))
+    wanted = set(others.tolist())
+    return np.fromiter((label in wanted for label in ids.tolist()), dtype=bool, count=len(ids))
 
 
 def plain_labels(labels: Sequence[Any] | pd.Index | NDArray[Any] | None) -> Any:
