@@ -20,6 +20,13 @@ from coview.persistence._trust import COVIEW_TYPES, LIBRARY_TYPES
 __all__ = ["save_model"]
 
 
+_WHAT = "The model cannot be saved: it"
+_ADVICE = (
+    "Use parts of coview and scikit-learn only, and names or kernel objects instead of functions "
+    "('rbf' instead of a callable)."
+)
+
+
 def save_model(
     model: Any, path: str | os.PathLike[str], *, record: Mapping[str, Any] | None = None, overwrite: bool = False
 ) -> None:
@@ -74,7 +81,7 @@ def save_model(
 def model_bytes(model: Any, record: Mapping[str, Any] | None = None) -> bytes:
     """What `save_model` writes."""
     skops = _skops_bytes(model)
-    types = inspect_schema(open_archive(skops, "The model"), "The model")
+    types = inspect_schema(open_archive(skops, _WHAT), _WHAT, _ADVICE)
     members = {"record.json": _record_bytes(record), "model.skops": skops}
     manifest = make_manifest(model, types, members)
     text = json.dumps(manifest, indent=1, ensure_ascii=True, allow_nan=False).encode("ascii")
@@ -89,13 +96,12 @@ def _skops_bytes(model: Any) -> bytes:
     try:
         data = canonical_archive(skops.io.dumps(model))
     except (UnsupportedTypeException, TypeError, ValueError, RecursionError) as error:
-        raise ModelFileError(f"The model cannot be saved: {error}") from error
+        raise ModelFileError(f"{_WHAT} holds what skops cannot write: {error}. {_ADVICE}") from error
     unknown = [name for name in skops.io.get_untrusted_types(data=data) if name not in COVIEW_TYPES | LIBRARY_TYPES]
     if unknown:
         raise ModelFileError(
-            f"The model cannot be saved: it holds {', '.join(map(repr, unknown[:5]))}, which coview would not load again, "
-            "since it is not on its list of trusted types. Use parts of coview and scikit-learn only, and names instead of "
-            "functions ('rbf' or a kernel object instead of a callable)."
+            f"{_WHAT} holds {', '.join(map(repr, unknown[:5]))}, not on coview's list of trusted types, so that it would not "
+            f"load again. {_ADVICE}"
         )
     return data
 

@@ -10,7 +10,16 @@ import numpy as np
 
 from coview.persistence._arrays import check_array
 from coview.persistence._problems import ModelFileError
-from coview.persistence._trust import COVIEW_TYPES, KEY_TYPES, LIBRARY_TYPES, PLAIN_TYPES, is_estimator_of_sklearn
+from coview.persistence._trees import check_tree
+from coview.persistence._trust import (
+    BOOSTED,
+    COVIEW_TYPES,
+    KEY_TYPES,
+    LIBRARY_TYPES,
+    PLAIN_TYPES,
+    TREE,
+    is_estimator_of_sklearn,
+)
 
 __all__ = ["inspect_schema"]
 
@@ -20,7 +29,7 @@ _NUMPY_TYPES = frozenset(f"numpy.{kind.__name__}" for kind in np.sctypeDict.valu
 _ARRAY_TYPES = _NUMPY_TYPES | {"numpy.ndarray"}
 
 
-def inspect_schema(members: Mapping[str, bytes], what: str) -> list[str]:
+def inspect_schema(members: Mapping[str, bytes], what: str, advice: str = "Do not use this file.") -> list[str]:
     """The types that a skops file names, if they and everything else in it are on the list.
 
     Parameters
@@ -29,6 +38,8 @@ def inspect_schema(members: Mapping[str, bytes], what: str) -> list[str]:
         Members of the skops file.
     what : str
         How messages call the file.
+    advice : str
+        What to do about a part that is not allowed.
 
     Returns
     -------
@@ -40,12 +51,13 @@ def inspect_schema(members: Mapping[str, bytes], what: str) -> list[str]:
     ModelFileError
         Names the first thing that is not allowed.
     """
-    schema = _read_schema(members, what)
-    inspection = _Inspection(members, what)
-    inspection.run(schema)
+    inspection = _Inspection(members, what, advice)
+    inspection.run(_read_schema(members, what))
     unused = sorted(set(members) - inspection.files - {"schema.json"})
     if unused:
-        raise ModelFileError(f"{what} holds {unused[0]!r}, which no part of the model refers to. Do not use this file.")
+        raise ModelFileError(f"{what} holds {unused[0]!r}, which no part of the model refers to. {advice}")
+    for name in sorted(inspection.trees):
+        check_tree(members[name], inspection.widths, what)
     return sorted(inspection.types)
 
 
@@ -69,78 +81,100 @@ def _read_schema(members: Mapping[str, bytes], what: str) -> dict[str, Any]:
 class _Inspection:
     """A walk over the nodes of a schema, without recursion."""
 
-    def __init__(self, members: Mapping[str, bytes], what: str) -> None:
+    def __init__(self, members: Mapping[str, bytes], what: str, advice: str) -> None:
         self.members = members
         self.what = what
+        self.advice = advice
         self.types: set[str] = set()
         self.files: set[str] = set()
+        self.trees: set[str] = set()
+        self.widths: list[int] = []
+        self.identities: dict[int, dict[str, Any]] = {}
         self.stack: list[tuple[Any, int]] = []
 
     def run(self, schema: dict[str, Any]) -> None:
-        self.stack = [(schema, 0)]
+        """Visit every node; raises at the first that is not allowed."""
+        self.stack = [(schema, 1)]
         while self.stack:
             node, depth = self.stack.pop()
             if depth > _MAX_DEPTH:
-                raise ModelFileError(f"{self.what} nests parts more than {_MAX_DEPTH} deep. Do not use this file.")
+                raise ModelFileError(f"{self.what} nests parts more than {_MAX_DEPTH} deep. {self.advice}")
             if not isinstance(node, dict):
                 raise self._malformed("a part", node)
-            self._visit(node, depth + 1)
+            self._check_identity(node)
+            kind = node.get("__loader__")
+            check = _CHECKS.get(kind) if isinstance(kind, str) else None
+            if check is None:
+                raise ModelFileError(
+                    f"{self.what} holds {_name(node)!r} as a {str(kind)[:40]!r}, which could run code or is unknown to "
+                    f"coview. {self.advice}"
+                )
+            self.stack += [(child, depth + 1) for child in check(self, node)]
 
-    def _visit(self, node: dict[str, Any], depth: int) -> None:
-        kind = node.get("__loader__")
-        check = _CHECKS.get(kind) if isinstance(kind, str) else None
-        if check is None:
-            raise ModelFileError(
-                f"{self.what} holds {self._name(node)!r} by a {kind!r}, which could run code. coview never writes this; "
-                "do not use this file."
-            )
-        check(self, node, depth)
-
-    def _name(self, node: dict[str, Any]) -> str:
-        return f"{node.get('__module__')}.{node.get('__class__')}"
+    def _check_identity(self, node: dict[str, Any]) -> None:
+        """Nodes of one identity are loaded once, from the first of them, so they must not differ."""
+        identity = node.get("__id__")
+        if identity is None:
+            return
+        if type(identity) is not int or self.identities.setdefault(identity, node) != node:
+            raise ModelFileError(f"{self.what} gives one identity to different parts. {self.advice}")
 
     def _malformed(self, part: str, value: Any) -> ModelFileError:
         return ModelFileError(f"{self.what} is damaged: {part} of its model is malformed ({str(value)[:80]!r}).")
 
-    def _require(self, node: dict[str, Any], allowed: frozenset[str]) -> None:
-        name = self._name(node)
+    def _require(self, node: Any, allowed: frozenset[str]) -> None:
+        name = _name(node) if isinstance(node, dict) else str(node)[:80]
         if name not in allowed:
-            raise ModelFileError(f"{self.what} holds {name!r} where coview never has it. Do not use this file.")
+            raise ModelFileError(f"{self.what} holds {name!r} where coview never has it. {self.advice}")
 
-    def _push(self, value: Any, depth: int) -> None:
-        self.stack.append((value, depth))
-
-    def _push_list(self, value: Any, depth: int) -> None:
+    def _list(self, value: Any, part: str) -> list[Any]:
         if not isinstance(value, list):
-            raise self._malformed("a list", value)
-        self.stack += [(item, depth) for item in value]
+            raise self._malformed(part, value)
+        return value
 
-    def object(self, node: dict[str, Any], depth: int) -> None:
-        name = self._name(node)
+    def object(self, node: dict[str, Any]) -> list[Any]:
+        name, state = _name(node), node.get("content")
         if name not in COVIEW_TYPES and name not in LIBRARY_TYPES and not is_estimator_of_sklearn(name):
             raise ModelFileError(
-                f"{self.what} holds an object of type {name!r}, which is not on coview's list of trusted types. "
-                "Do not use this file unless you know where it comes from; coview does not load it."
+                f"{self.what} holds an object of type {name!r}, which is not on coview's list of trusted types. {self.advice}"
             )
         self.types.add(name)
-        if node.get("content") is not None:
-            self._push(node["content"], depth)
+        if state is None:
+            return []
+        if name == TREE or name in BOOSTED:
+            self._note_trees(name, state)
+        return [state]
 
-    def dictionary(self, node: dict[str, Any], depth: int) -> None:
+    def _note_trees(self, name: str, state: Any) -> None:
+        """Remember the nodes of a tree, or the width of a boosted model, for a look at all of them together."""
+        try:
+            attributes = state["content"]
+            if any(_name(kind) != "builtins.str" for kind in state["key_types"]["content"]):
+                raise self._malformed("a tree", state["key_types"])
+            if name == TREE:
+                self.trees.add(attributes["nodes"]["file"])
+            elif "_predictors" in attributes:
+                self.widths.append(int(attributes["n_features_in_"]["content"]))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise self._malformed("a tree", error) from error
+
+    def dictionary(self, node: dict[str, Any]) -> list[Any]:
         self._require(node, PLAIN_TYPES["DictNode"])
         content, key_types = node.get("content"), node.get("key_types")
         if not isinstance(content, dict) or not isinstance(key_types, dict):
             raise self._malformed("a dictionary", content)
-        for key_type in key_types.get("content") or []:
-            self._require(key_type if isinstance(key_type, dict) else {}, KEY_TYPES | _NUMPY_TYPES)
-        self._push(key_types, depth)
-        self.stack += [(value, depth) for value in content.values()]
+        kinds = self._list(key_types.get("content"), "a dictionary")
+        if len(kinds) != len(content):
+            raise self._malformed("a dictionary", kinds)
+        for kind in kinds:
+            self._require(kind, KEY_TYPES | _NUMPY_TYPES)
+        return [key_types, *content.values()]
 
-    def sequence(self, node: dict[str, Any], depth: int) -> None:
+    def sequence(self, node: dict[str, Any]) -> list[Any]:
         self._require(node, PLAIN_TYPES[node["__loader__"]])
-        self._push_list(node.get("content"), depth)
+        return self._list(node.get("content"), "a list")
 
-    def scalar(self, node: dict[str, Any], depth: int) -> None:
+    def scalar(self, node: dict[str, Any]) -> list[Any]:
         content = node.get("content")
         try:
             value = json.loads(content) if isinstance(content, str) else ()
@@ -148,54 +182,79 @@ class _Inspection:
             raise self._malformed("a value", content) from error
         if value is not None and type(value) not in (str, int, float, bool):
             raise self._malformed("a value", content)
+        return []
 
-    def type(self, node: dict[str, Any], depth: int) -> None:
+    def kind(self, node: dict[str, Any]) -> list[Any]:
         self._require(node, KEY_TYPES | _NUMPY_TYPES)
+        return []
 
-    def array(self, node: dict[str, Any], depth: int) -> None:
+    def array(self, node: dict[str, Any]) -> list[Any]:
         self._require(node, _ARRAY_TYPES)
         if node.get("type") == "json":
-            self._push_list(node.get("content"), depth)
-            self._push(node.get("shape"), depth)
-            return
+            return [node.get("shape"), *self._list(node.get("content"), "an array")]
         name = node.get("file")
         if node.get("type") != "numpy" or not isinstance(name, str) or name not in self.members:
             raise self._malformed("an array", name)
         if name not in self.files:
             check_array(name, self.members[name], self.what)
             self.files.add(name)
+        return []
 
-    def masked_array(self, node: dict[str, Any], depth: int) -> None:
+    def masked_array(self, node: dict[str, Any]) -> list[Any]:
         self._require(node, PLAIN_TYPES["MaskedArrayNode"])
         content = node.get("content")
         if not isinstance(content, dict) or set(content) != {"data", "mask"}:
             raise self._malformed("a masked array", content)
-        self.stack += [(value, depth) for value in content.values()]
+        return list(content.values())
 
-    def wrapped(self, node: dict[str, Any], depth: int) -> None:
+    def wrapped(self, node: dict[str, Any]) -> list[Any]:
         self._require(node, PLAIN_TYPES[node["__loader__"]])
-        self._push(node.get("content"), depth)
+        return [node.get("content")]
 
-    def slice(self, node: dict[str, Any], depth: int) -> None:
+    def generator(self, node: dict[str, Any]) -> list[Any]:
+        self._require(node, PLAIN_TYPES["RandomGeneratorNode"])
+        try:
+            content = node["content"]
+            name = content["bit_generator"]["content"]["bit_generator"]["content"]
+            parts = [content["bit_generator"], content["seed_seq"]]
+        except (KeyError, TypeError) as error:
+            raise self._malformed("a random generator", error) from error
+        if name != '"PCG64"':
+            raise self._malformed("a random generator", name)
+        return parts
+
+    def loss(self, node: dict[str, Any]) -> list[Any]:
+        self._require(node, PLAIN_TYPES["LossNode"])
+        reduced = node.get("__reduce__")
+        return [reduced.get("args") if isinstance(reduced, dict) else None, node.get("content")]
+
+    def slice(self, node: dict[str, Any]) -> list[Any]:
         self._require(node, PLAIN_TYPES["SliceNode"])
         content = node.get("content")
         if not isinstance(content, dict) or set(content) != {"start", "stop", "step"}:
             raise self._malformed("a slice", content)
         if any(value is not None and type(value) is not int for value in content.values()):
             raise self._malformed("a slice", content)
+        return []
 
 
-_CHECKS: dict[str, Callable[[_Inspection, dict[str, Any], int], None]] = {
+def _name(node: dict[str, Any]) -> str:
+    return f"{node.get('__module__')}.{node.get('__class__')}"
+
+
+_CHECKS: dict[str, Callable[[_Inspection, dict[str, Any]], list[Any]]] = {
     "ObjectNode": _Inspection.object,
     "DictNode": _Inspection.dictionary,
     "ListNode": _Inspection.sequence,
     "TupleNode": _Inspection.sequence,
     "SetNode": _Inspection.sequence,
     "JsonNode": _Inspection.scalar,
-    "TypeNode": _Inspection.type,
+    "TypeNode": _Inspection.kind,
     "NdArrayNode": _Inspection.array,
     "MaskedArrayNode": _Inspection.masked_array,
     "DTypeNode": _Inspection.wrapped,
+    "LossNode": _Inspection.loss,
+    "RandomGeneratorNode": _Inspection.generator,
     "RandomStateNode": _Inspection.wrapped,
     "SliceNode": _Inspection.slice,
 }

@@ -1,6 +1,6 @@
 """The types that a model file may hold: an explicit list, and nothing that is not on it."""
 
-__all__ = ["COVIEW_TYPES", "KEY_TYPES", "LIBRARY_TYPES", "PLAIN_TYPES", "is_estimator_of_sklearn"]
+__all__ = ["BOOSTED", "COVIEW_TYPES", "KEY_TYPES", "LIBRARY_TYPES", "PLAIN_TYPES", "TREE", "is_estimator_of_sklearn"]
 
 #: Classes of coview that are, or are part of, a fitted model.
 COVIEW_TYPES = frozenset(
@@ -23,9 +23,17 @@ COVIEW_TYPES = frozenset(
         "coview.model_selection._split.LabeledKFold",
         "coview.model_selection._transductive.CautiousStratifiedKFold",
         "coview.model_selection._transductive.TransductivePipeline",
+        "coview.model_selection._transductive.TransductiveRegressor",
         "coview.views._block.Block",
         "coview.views._views.Views",
     }
+)
+
+#: Nodes of a tree of gradient boosting; loaded after each branch has been followed.
+TREE = "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"
+BOOSTED = frozenset(
+    f"sklearn.ensemble._hist_gradient_boosting.gradient_boosting.HistGradientBoosting{kind}"
+    for kind in ("Classifier", "Regressor")
 )
 
 _KERNELS = (
@@ -46,6 +54,9 @@ _KERNELS = (
 LIBRARY_TYPES = frozenset(
     {f"sklearn.gaussian_process.kernels.{name}" for name in _KERNELS}
     | {
+        "numpy.dtype",
+        TREE,
+        "sklearn.impute._iterative._ImputerTriplet",
         "sklearn.gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace",
         "sklearn.metrics._scorer._PassthroughScorer",
         "sklearn.model_selection._split.KFold",
@@ -61,14 +72,18 @@ KEY_TYPES = frozenset({"builtins.bool", "builtins.float", "builtins.int", "built
 
 #: What else may stand under each kind of node.
 PLAIN_TYPES = {
-    "DictNode": frozenset({"builtins.dict", "collections.OrderedDict"}),
+    "DictNode": frozenset({"builtins.dict", "collections.OrderedDict", "sklearn.utils._bunch.Bunch"}),
     "ListNode": frozenset({"builtins.list"}),
     "MaskedArrayNode": frozenset({"numpy.ma.MaskedArray", "numpy.ma.core.MaskedArray"}),
     "DTypeNode": frozenset({"numpy.dtype"}),
     "RandomStateNode": frozenset({"numpy.random.mtrand.RandomState"}),
     "SetNode": frozenset({"builtins.set"}),
     "SliceNode": frozenset({"builtins.slice"}),
-    "TupleNode": frozenset({"builtins.tuple"}),
+    "TupleNode": frozenset({"builtins.tuple", "sklearn.impute._iterative._ImputerTriplet"}),
+    "LossNode": frozenset(
+        f"sklearn._loss._loss.Cy{name}" for name in ("HalfBinomialLoss", "HalfMultinomialLoss", "HalfSquaredError")
+    ),
+    "RandomGeneratorNode": frozenset({"numpy.random._generator.Generator"}),
 }
 
 
