@@ -2,7 +2,7 @@
 
 from coview.views._alignment import align_tables, align_target
 from coview.views._findings import Finding
-from coview.views._ids import almost_equal_ids, id_text, labels_from_plain, plain_labels, some
+from coview.views._ids import almost_equal_ids, id_text, ids_among, labels_from_plain, plain_labels, some
 from coview.views._known import select_known
 from coview.views._numeric import column_kind, infinite_rows, to_matrix
 from coview.views._presence import observed_rows, resolve_presence
@@ -25,6 +25,7 @@ __all__ = [
     "column_kind",
     "conform",
     "id_text",
+    "ids_among",
     "incomplete_rows",
     "infinite_rows",
     "is_frame",
