@@ -1,7 +1,10 @@
 """Data in: the one front door, where whatever a caller has becomes ``Views``."""
 
 from coview.views._alignment import align_tables, align_target
-from coview.views._findings import Finding
+from coview.views._find_problems import find_problems
+from coview.views._findings import Finding, merge_findings, worst_first
+from coview.views._findings_presence import presence_summary, view_overlap
+from coview.views._findings_summary import label_summary, view_summary
 from coview.views._ids import almost_equal_ids, id_text, ids_among, labels_from_plain, plain_labels, some
 from coview.views._known import select_known
 from coview.views._numeric import column_kind, infinite_rows, to_matrix
@@ -24,19 +27,26 @@ __all__ = [
     "check_complete_rows",
     "column_kind",
     "conform",
+    "find_problems",
     "id_text",
     "ids_among",
     "incomplete_rows",
     "infinite_rows",
     "is_frame",
     "is_single_table",
+    "label_summary",
     "labels_from_plain",
+    "merge_findings",
     "observed_rows",
     "plain_labels",
+    "presence_summary",
     "read_tables",
     "resolve_presence",
     "select_known",
     "some",
     "take_rows",
     "to_matrix",
+    "view_overlap",
+    "view_summary",
+    "worst_first",
 ]

@@ -1,9 +1,17 @@
 """What is wrong, odd or worth knowing about a set of tables, before anybody fits a model to them."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Finding"]
+from coview.views._ids import some
+
+__all__ = ["Finding", "Level", "column_finding", "merge_findings", "worst_first"]
+
+Level = Literal["error", "warning", "note"]
+
+_LEVELS = ("error", "warning", "note")
+_FIRST = 20  # columns or ids kept in a finding
 
 
 @dataclass(frozen=True)
@@ -29,10 +37,55 @@ class Finding:
     """
 
     code: str
-    level: Literal["error", "warning", "note"]
+    level: Level
     message: str
     advice: str = ""
     view: str | None = None
     columns: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
     count: int = 0
+
+
+def worst_first(findings: Iterable[Finding]) -> list[Finding]:
+    """Errors, then warnings, then notes; in the order given within each."""
+    return sorted(findings, key=lambda finding: _LEVELS.index(finding.level))
+
+
+def merge_findings(first: Iterable[Finding], later: Iterable[Finding]) -> list[Finding]:
+    """Findings of two passes over the same data, worst first, without those that only say again what was said.
+
+    A later finding says it again if an earlier one of the same code is about one of its columns, or neither is about
+    columns.
+
+    Parameters
+    ----------
+    first, later : iterable of Finding
+
+    Returns
+    -------
+    findings : list of Finding
+
+    Examples
+    --------
+    >>> read = Finding("dates", "warning", "clinical.csv: column 'seen' holds dates.", columns=("seen",))
+    >>> looked = Finding("dates", "warning", "Column 'seen' of view 'clinical' holds dates.", columns=("seen",))
+    >>> merge_findings([read], [looked]) == [read]
+    True
+    """
+    first = list(first)
+    told = {(finding.code, column) for finding in first for column in finding.columns or ("",)}
+    fresh = [
+        finding for finding in later if not any((finding.code, column) in told for column in finding.columns or ("",))
+    ]
+    return worst_first([*first, *fresh])
+
+
+def column_finding(
+    code: str, level: Level, view: str, columns: Sequence[str], one: str, several: str, advice: str = ""
+) -> Finding:
+    """A finding about columns of one view: "Column 'x' of view 'v' ``one``.", or "3 columns of view 'v' ``several``"."""
+    if len(columns) == 1:
+        message = f"Column '{columns[0]}' of view '{view}' {one}."
+    else:
+        message = f"{len(columns)} columns of view '{view}' {several}: {some(columns)}."
+    return Finding(code, level, message, advice, view, tuple(columns[:_FIRST]), (), len(columns))
