@@ -240,3 +240,29 @@ def test_a_wide_table_is_grouped_without_copying_it(write):
     first, second = read_table_set(TableOptions(data=(path,))).tables.tables
     np.testing.assert_allclose(np.hstack([first.values, second.values]), frame.to_numpy())
     assert list(second.columns[:2]) == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "expected"),
+    [
+        (("age",), {"clinical": ["sex"], "ct": ["volume"]}),
+        (("ct:age",), {"clinical": ["age", "sex"], "ct": ["volume"]}),
+        (("*e",), {"clinical": ["sex"]}),
+        (("clinical:*", "ct:v*"), {"ct": ["age"]}),
+    ],
+)
+def test_columns_left_out(write, patterns, expected):
+    files = (write("clinical.csv", CLINICAL), write("ct.csv", "patient,volume,age\n007,1,2\n008,3,4\n"))
+    tables = read_table_set(TableOptions(data=files, leave_out=patterns)).tables.tables
+    assert {table.name: list(table.columns) for table in tables} == expected
+
+
+def test_a_column_to_leave_out_that_is_not_there_names_the_nearest(write):
+    with pytest.raises(ViewError, match=r"No column to leave out is called or matches 'agee'\. Did you mean 'age'"):
+        read_table_set(TableOptions(data=(write("clinical.csv", CLINICAL),), leave_out=("agee",)))
+
+
+def test_ignored_columns_need_not_be_there_and_keep_views_by_name(write):
+    path = write("one.csv", "id,rna__g1,ct__volume,died\na,1,2,yes\nb,4,5,no\n")
+    table_set = read_table_set(TableOptions(data=(path,)), ignored=("died", "other"))
+    assert table_set.tables.names == ["rna", "ct"]

@@ -22,6 +22,9 @@ _OPTIONS = [
     click.option("--view", multiple=True, metavar="NAME=FILE[#SHEET]", help="One view and its file; repeat."),
     click.option("--view-columns", metavar="FILE", help="TOML file: which columns of the one table make which view."),
     click.option("--id", multiple=True, metavar="[VIEW:]COL", help="Column of the sample ids, for all or one view."),
+    click.option(
+        "--leave-out", multiple=True, metavar="[VIEW:]COL", help="Column, or pattern, that is no feature; repeat."
+    ),
     click.option("--labels", metavar="FILE[:COL]", help="File of the labels, and their column."),
     click.option("--target", metavar="COL", help="Column of the labels, in their file or in a table."),
     click.option("--task", type=click.Choice(["auto", "classification", "regression"]), help="How labels are read."),
@@ -44,7 +47,7 @@ _OPTIONS = [
     click.option("--print-config", is_flag=True, help="Print what all of this comes to as coview.toml, and stop."),
 ]
 _NAMES = [
-    "data", "view", "view_columns", "id", "labels", "target", "task", "sep", "decimal", "encoding", "na", "id_map",
+    "data", "view", "view_columns", "id", "leave_out", "labels", "target", "task", "sep", "decimal", "encoding", "na", "id_map",
     "duplicates", "almost_equal", "config",
 ]  # fmt: skip
 
@@ -97,7 +100,14 @@ def _print_config(options: "TableOptions") -> None:
     click.echo(data_toml(options), nl=False)
 
 
-def read_data(ctx: click.Context, data: "TableOptions", *, strict: bool = True, labels: bool = True) -> "TableSet":
+def read_data(
+    ctx: click.Context,
+    data: "TableOptions",
+    *,
+    strict: bool = True,
+    labels: bool = True,
+    ignored: Sequence[str] = (),
+) -> "TableSet":
     """Read the data, and say on stderr what was found out about them.
 
     Parameters
@@ -108,6 +118,8 @@ def read_data(ctx: click.Context, data: "TableOptions", *, strict: bool = True, 
         Whether the first error ends the command (see `coview.files.read_table_set`).
     labels : bool, default=True
         False leaves the labels alone, where only features are wanted.
+    ignored : sequence of str, default=()
+        Columns that are left out of any table that has them, such as the target a model was fitted to.
 
     Returns
     -------
@@ -121,7 +133,7 @@ def read_data(ctx: click.Context, data: "TableOptions", *, strict: bool = True, 
         )
     if data.config is not None:
         say(f"settings from {data.config}")
-    table_set = read_table_set(data if labels else data.without_labels(), strict=strict)
+    table_set = read_table_set(data if labels else data.without_labels(), strict=strict, ignored=ignored)
     say_files(table_set)
     _say_samples(table_set)
     _say_findings(table_set.findings)

@@ -9,7 +9,7 @@ from coview.exceptions import ViewError
 from coview.files._config import with_config
 from coview.files._contents import FileTable, TableSet
 from coview.files._gather import LABELS, read_files, read_id_map
-from coview.files._grouping import chosen_columns, column_names, split_by_groups, split_by_prefix
+from coview.files._grouping import chosen_columns, column_names, leave_out, split_by_groups, split_by_prefix
 from coview.files._id_map import apply_id_map
 from coview.files._labels import (
     LabelColumn,
@@ -35,7 +35,7 @@ _LABEL_FILE = None  # what stands for the labels' file among the names of the vi
 _Tables = dict[str | None, FileTable]
 
 
-def read_table_set(options: TableOptions, *, strict: bool = True) -> TableSet:
+def read_table_set(options: TableOptions, *, strict: bool = True, ignored: Sequence[str] = ()) -> TableSet:
     r"""Read a user's files, match their rows by sample id, and take out the labels.
 
     Parameters
@@ -45,6 +45,8 @@ def read_table_set(options: TableOptions, *, strict: bool = True) -> TableSet:
     strict : bool, default=True
         Whether the first error is raised. If False, errors become findings as long as there is something to go on
         with, so that a check can tell all of them.
+    ignored : sequence of str, default=()
+        Columns that are left out of any table that has them, such as labels where only features are wanted.
 
     Returns
     -------
@@ -76,6 +78,7 @@ def read_table_set(options: TableOptions, *, strict: bool = True) -> TableSet:
     files = tuple(replace(table, values=None, shape=tuple(table.values.shape)) for table in read.values())
     tables, found = _take_labels(_matched_ids(read, options, problems), options, problems)
     target = found[0].name if found else None
+    tables = leave_out(tables, options.leave_out, ignored)
     tables = _as_views(tables, target, options, problems)
     aligned = align_files(tables)
     check_overlap(aligned, tables, problems)

@@ -45,7 +45,11 @@ def with_config(options: TableOptions) -> TableOptions:
     files = tuple(text for text in options.data if not _is_config(text))
     asked = len(files) < len(options.data) or not (files or options.view)
     data, view = _merge_views(files, options.view, said, asked=asked)
-    unsaid = [name for name in said if getattr(options, name) is None or (name == "id" and not options.id)]
+    unsaid = [
+        name
+        for name in said
+        if getattr(options, name) is None or (name in ("id", "leave_out") and not getattr(options, name))
+    ]
     merged = {name: said[name] for name in unsaid}
     if options.labels is not None and split_column(options.labels)[1] is not None:
         merged.pop("target", None)

@@ -21,12 +21,14 @@ __all__ = [
     "chosen_columns",
     "column_names",
     "keep_columns",
+    "leave_out",
     "split_by_groups",
     "split_by_prefix",
-    "without_column",
+    "without_columns",
 ]
 
 _SEPARATOR = "__"
+_FEW = 50
 
 
 def column_names(table: FileTable) -> pd.Index:
@@ -48,14 +50,47 @@ def keep_columns(table: FileTable, positions: NDArray[np.intp], labels: pd.Index
     return replace(table, values=table.values[:, chosen], columns=kept if labels is None else labels)
 
 
-def without_column(table: FileTable, position: int) -> FileTable:
-    """The table without one column; the others are not copied where they stand in a frame."""
-    if isinstance(table.values, pd.DataFrame):
+def without_columns(table: FileTable, positions: Sequence[int]) -> FileTable:
+    """The table without some columns; the others are not copied where they stand in a frame and few are left out."""
+    if not len(positions):
+        return table
+    if isinstance(table.values, pd.DataFrame) and len(positions) <= _FEW:
         rest = table.values.copy(deep=False)
-        del rest[rest.columns[position]]
+        for position in sorted(positions, reverse=True):
+            del rest[rest.columns[position]]
         return replace(table, values=rest)
-    others = np.delete(np.arange(table.values.shape[1]), position).astype(np.intp)
+    others = np.delete(np.arange(table.values.shape[1]), positions).astype(np.intp)
     return keep_columns(table, others)
+
+
+def leave_out(tables: Sequence[FileTable], patterns: Sequence[str], ignored: Sequence[str]) -> list[FileTable]:
+    """The tables without the columns that ``COL`` or ``VIEW:COL`` (also patterns) name, and without ``ignored`` ones.
+
+    A pattern that names no column is an error; an ignored column need not be there.
+    """
+    names = [column_names(table) for table in tables]
+    gone: list[set[int]] = [set(np.flatnonzero(labels.isin(list(ignored)))) for labels in names]
+    for pattern in patterns:
+        view, _, column = pattern.partition(":")
+        of_view = [position for position, table in enumerate(tables) if table.name == view and column]
+        wanted = column if of_view else pattern
+        found = False
+        for position in of_view or range(len(tables)):
+            matching = _matching(names[position], wanted)
+            gone[position].update(matching)
+            found = found or bool(matching)
+        if not found:
+            everything = [str(name) for position in of_view or range(len(tables)) for name in names[position]]
+            raise ViewError(f"No column to leave out is called or matches {wanted!r}.{_nearest(wanted, everything)}")
+    return [without_columns(table, sorted(positions)) for table, positions in zip(tables, gone, strict=True)]
+
+
+def _matching(names: pd.Index, pattern: str) -> list[int]:
+    """Positions of the column of that name, or of those that match it."""
+    texts = [str(name) for name in names]
+    if pattern in texts:
+        return [texts.index(pattern)]
+    return [position for position, name in enumerate(texts) if fnmatchcase(name, pattern)]
 
 
 def split_by_prefix(table: FileTable, problems: Problems) -> list[FileTable]:
@@ -123,15 +158,11 @@ def _patterns(wanted: Any, where: str) -> list[str]:
 
 def matching_columns(names: pd.Index, wanted: Sequence[str], where: str) -> NDArray[np.intp]:
     """Positions of the columns that names or patterns choose, in the order of the table."""
-    places = {str(name): position for position, name in enumerate(names)}
     chosen: set[int] = set()
     for pattern in wanted:
-        if pattern in places:
-            chosen.add(places[pattern])
-            continue
-        found = [position for name, position in places.items() if fnmatchcase(name, pattern)]
+        found = _matching(names, pattern)
         if not found:
-            raise ViewError(f"{where}: no column is called or matches {pattern!r}.{_nearest(pattern, places)}")
+            raise ViewError(f"{where}: no column is called or matches {pattern!r}.{_nearest(pattern, map(str, names))}")
         chosen.update(found)
     return np.array(sorted(chosen), dtype=np.intp)
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from coview.exceptions import ViewError
 from coview.files._contents import FileTable
-from coview.files._grouping import column_names, without_column
+from coview.files._grouping import column_names, without_columns
 from coview.files._problems import Problems
 from coview.files._samples import take_rows, unique_samples
 from coview.views import ids_among, some
@@ -60,7 +60,7 @@ def take_target(tables: Sequence[FileTable], target: str) -> tuple[list[FileTabl
             continue
         position = _place(names, target)
         found.append(LabelColumn(target, _cells(table, position), table))
-        rest.append(without_column(table, position))
+        rest.append(without_columns(table, [position]))
     if not found:
         owners = [table.where for table in tables if table.id_column == target]
         if owners:

@@ -42,6 +42,8 @@ class TableOptions:
         TOML file that says which columns of the one table make up which view.
     id : tuple of str
         ``"COL"`` for every file, ``"VIEW:COL"`` for one (``"labels:COL"`` for the labels).
+    leave_out : tuple of str
+        Columns, or patterns (``"date_*"``), that are no features: ``"COL"`` in every table, ``"VIEW:COL"`` in one.
     labels : str or None
         ``"FILE"`` or ``"FILE:COL"``.
     target : str or None
@@ -71,6 +73,7 @@ class TableOptions:
     view: tuple[str, ...] = ()
     view_columns: str | None = None
     id: tuple[str, ...] = ()
+    leave_out: tuple[str, ...] = ()
     labels: str | None = None
     target: str | None = None
     sep: str | None = None
@@ -87,7 +90,7 @@ class TableOptions:
     complete: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("data", "view", "id"):
+        for name in ("data", "view", "id", "leave_out"):
             object.__setattr__(self, name, _texts(getattr(self, name)))
         if self.na is not None:
             object.__setattr__(self, "na", _texts(self.na))

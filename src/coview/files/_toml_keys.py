@@ -72,6 +72,7 @@ TOP_KEYS: Mapping[str, KeyRule] = {
     "data": _PATHS,
     "view-columns": _PATH,
     "id": _TEXTS,
+    "leave-out": _TEXTS,
     "labels": _PATH,
     "target": _TEXT,
     "task": _one_of("auto", "classification", "regression"),
