@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from coview.files._marks import SOFT_MARKS, SURE_MARKS, Numerals
 from coview.views import Finding, some
 
-__all__ = ["CellRules", "Settled", "settle"]
+__all__ = ["CellRules", "Settled", "dates_finding", "find_infinite", "settle"]
 
 _LOOKED_AT = 50  # different cells that tell whether a column may hold numbers
 _ALMOST = 0.8  # share of numbers from which a column of text is said to be almost numbers
@@ -89,7 +89,7 @@ def settle(frame: pd.DataFrame, rules: CellRules) -> Settled:
             changed[place] = values
     settled.frame = _replace(frame, changed)
     settled.findings += _told(settled, rules)
-    settled.findings += _infinite(settled.frame, rules.where)
+    settled.findings += find_infinite(settled.frame, rules.where)
     return settled
 
 
@@ -133,7 +133,7 @@ def _settle_column(
     gone = np.array([text in rules.sure_marks for text in texts], dtype=bool)
     if not (gone.any() or changed_texts.any() or column.dtype == object):
         return None
-    for place in np.flatnonzero(gone & (counts > 0)):
+    for place in np.flatnonzero(gone & (counts > 0)).tolist():
         settled.marks[texts[place]] += int(counts[place])
     cleaned = np.array([*(None if out else text for text, out in zip(texts, gone, strict=True)), None], dtype=object)
     return pd.array(cleaned[codes], dtype="str")
@@ -181,7 +181,7 @@ def _note_numbers(
     name: str,
     settled: Settled,
 ) -> None:
-    for place in np.flatnonzero(missing & (counts > 0)):
+    for place in np.flatnonzero(missing & (counts > 0)).tolist():
         settled.marks[texts[place]] += int(counts[place])
     if reading.thousands and any(reading.thousands in text for text in texts):
         settled.thousands[reading.thousands] += 1
@@ -245,16 +245,7 @@ def _told(settled: Settled, rules: CellRules) -> list[Finding]:
     """Findings about several columns together."""
     findings = []
     if settled.dates:
-        findings.append(
-            Finding(
-                "dates",
-                "warning",
-                f"{rules.where}: {len(settled.dates)} column(s) hold dates, which are read as text: {some(settled.dates)}.",
-                "Turn them into numbers, such as days since a common start, or leave them out.",
-                columns=tuple(settled.dates[:10]),
-                count=len(settled.dates),
-            )
-        )
+        findings.append(dates_finding(settled.dates, rules.where))
     if settled.kept:
         total: Counter[str] = Counter()
         for marks in settled.kept.values():
@@ -294,7 +285,19 @@ def _told(settled: Settled, rules: CellRules) -> list[Finding]:
     return findings
 
 
-def _infinite(frame: pd.DataFrame, where: str) -> list[Finding]:
+def dates_finding(names: Sequence[str], where: str) -> Finding:
+    """What is said about columns that hold dates."""
+    return Finding(
+        "dates",
+        "warning",
+        f"{where}: {len(names)} column(s) hold dates, which are read as text: {some(names)}.",
+        "Turn them into numbers, such as days since a common start, or leave them out.",
+        columns=tuple(names[:10]),
+        count=len(names),
+    )
+
+
+def find_infinite(frame: pd.DataFrame, where: str) -> list[Finding]:
     floats = frame.loc[:, (frame.dtypes == np.float64).to_numpy()]
     step = max(1, _CHUNK // max(1, len(frame)))
     counts = [

@@ -3,7 +3,8 @@
 import codecs
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,16 +120,17 @@ class TextTable:
                 frame.isetitem(place, text[place].array)
         return frame
 
-    def rows(self) -> Iterator[tuple[list[str], int, int]]:
+    def rows(self) -> Generator[tuple[list[str], int, int], None, None]:
         """Cells, first line and last line of each row from the first sample on, blank lines left out; slow."""
         offset = self.first_line - 1
         last = 0
-        for cells, line in csv_rows(
-            _lines(self.stream()), self.dialect.separator, spaced=self.dialect.spaced, path=self.source.path
-        ):
-            if cells:
-                yield cells, offset + last + 1, offset + line
-            last = line
+        with closing(self.stream()) as stream:
+            for cells, line in csv_rows(
+                _lines(stream), self.dialect.separator, spaced=self.dialect.spaced, path=self.source.path
+            ):
+                if cells:
+                    yield cells, offset + last + 1, offset + line
+                last = line
 
     def _refuse_open_quote(self, message: str) -> None:
         """Raise if the reader's message says that a quote mark is never closed."""
@@ -165,11 +167,12 @@ class TextTable:
         wanted, found = set(rows), {}
         if not wanted:
             return []
-        for position, (_, line, _) in enumerate(self.rows()):
-            if position in wanted:
-                found[position] = line
-                if len(found) == len(wanted):
-                    break
+        with closing(self.rows()) as all_rows:
+            for position, (_, line, _) in enumerate(all_rows):
+                if position in wanted:
+                    found[position] = line
+                    if len(found) == len(wanted):
+                        break
         return [found.get(row, self.first_line + row) for row in rows]
 
 
@@ -193,7 +196,6 @@ def _lines(stream: Utf8Stream) -> Iterator[str]:
     yield from (line + "\n" for line in lines[:-1])
     if lines[-1]:
         yield lines[-1]
-    stream.close()
 
 
 def _mixed_columns(chunks: Sequence[pd.DataFrame]) -> list[int]:
