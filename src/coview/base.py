@@ -47,7 +47,7 @@ class MultiViewEstimator(BaseEstimator):  # type: ignore[misc]
     ----------
     n_features_in_ : int
         Number of features of all views together.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str, one per feature
         Only where all column labels are text; ``"view__feature"`` for input of several tables.
     view_names_ : list of str
     view_n_features_ : dict of str to int
