@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from coview.views import id_text
+from coview.views import id_text, labels_from_plain, plain_labels
 
 __all__ = ["CategoryColumn", "NumberColumns", "TextColumn", "is_free_text"]
 
@@ -101,6 +101,12 @@ class NumberColumns:
                 text += f"; gaps filled with {self.medians[position]:.4g} and marked in a column of their own"
             texts.append(text)
         return texts
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "labels": plain_labels(self.labels)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, labels=labels_from_plain(state["labels"]))
 
 
 def _statistics(block: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
@@ -226,14 +232,17 @@ class TextColumn:
     def __init__(self, label: str, *, max_words: int | None) -> None:
         self.label = label
         self.max_words = max_words
+        self.vectorizer: TfidfVectorizer | None = None
 
     def fit(self, column: pd.Series) -> Self:
         """Learn words and weights; none where every row is a gap; raises ValueError if no text has a word."""
         self.vectorizer = None
         if column.notna().any():
-            self.vectorizer = TfidfVectorizer(max_features=self.max_words, token_pattern=r"(?u)\b\w+\b")
-            self.vectorizer.fit(_documents(column))
+            self.vectorizer = self._new_vectorizer().fit(_documents(column))
         return self
+
+    def _new_vectorizer(self) -> TfidfVectorizer:
+        return TfidfVectorizer(max_features=self.max_words, token_pattern=r"(?u)\b\w+\b")
 
     def transform(self, column: pd.Series) -> sparse.csr_array:
         """Features of a column, of shape (n_rows, n_words); a gap is a row of zeros."""
@@ -255,6 +264,21 @@ class TextColumn:
     def describe(self) -> str:
         """What happens to the column, in words."""
         return f"TF-IDF weights of {len(self.feature_names)} words; a gap is a row of zeros"
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        vectorizer = state.pop("vectorizer", None)
+        if vectorizer is not None:
+            state |= {"words": plain_labels(vectorizer.get_feature_names_out()), "idf": vectorizer.idf_}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.label, self.max_words, self.vectorizer = state["label"], state["max_words"], None
+        if "words" in state:
+            words = labels_from_plain(state["words"])
+            self.vectorizer = self._new_vectorizer()
+            self.vectorizer.vocabulary_ = {word: position for position, word in enumerate(words)}
+            self.vectorizer.idf_ = state["idf"]
 
 
 def _documents(column: pd.Series) -> list[str]:

@@ -1,5 +1,7 @@
 """One view of any columns becomes one numeric matrix."""
 
+import json
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any, Self, cast
@@ -11,7 +13,7 @@ from scipy import sparse
 
 from coview.compose._columns import CategoryColumn, NumberColumns, TextColumn, is_free_text
 from coview.exceptions import ViewError
-from coview.views import Table, column_kind, infinite_rows, to_matrix
+from coview.views import Table, column_kind, infinite_rows, labels_from_plain, plain_labels, to_matrix
 
 __all__ = ["ViewEncoder"]
 
@@ -66,6 +68,25 @@ class ViewEncoder:
             for column in self.columns.values()
         )
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        texts = {place: column for place, column in self.columns.items() if isinstance(column, TextColumn)}
+        categories = {place: column for place, column in self.columns.items() if isinstance(column, CategoryColumn)}
+        return {
+            **self.__dict__,
+            "categorical": sorted(self.categorical),
+            "text": sorted(self.text),
+            "labels": plain_labels(self.labels),
+            "columns": texts,
+            "categories": _one_text(categories),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        columns = {**state["columns"], **_columns_of(state["categories"])}
+        self.__dict__.update({name: value for name, value in state.items() if name != "categories"})
+        self.categorical, self.text = set(state["categorical"]), set(state["text"])
+        self.labels = list(labels_from_plain(state["labels"]))
+        self.columns = dict(sorted(columns.items()))
 
     def transform(self, table: Table) -> Any:
         """Features of a table whose rows all have the view: ndarray, or csr_array where it is wide."""
@@ -201,6 +222,21 @@ class ViewEncoder:
 
 def _is_plain_number(dtype: Any) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind in "iufb"
+
+
+def _one_text(columns: Mapping[int, CategoryColumn]) -> str:
+    """Columns of categories, of which there can be thousands, as one text."""
+    return json.dumps([[int(position), vars(column)] for position, column in columns.items()])
+
+
+def _columns_of(text: str) -> dict[int, CategoryColumn]:
+    """The columns that ``_one_text`` wrote down."""
+    columns = {}
+    for position, learnt in json.loads(text):
+        column = CategoryColumn(learnt["label"], mark_gaps=learnt["mark_gaps"])
+        column.categories, column.marked = learnt["categories"], learnt["marked"]
+        columns[position] = column
+    return columns
 
 
 def _labels(table: Table) -> list[str]:

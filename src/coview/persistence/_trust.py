@@ -5,7 +5,6 @@ __all__ = ["BOOSTED", "COVIEW_TYPES", "KEY_TYPES", "LIBRARY_TYPES", "PLAIN_TYPES
 #: Classes of coview that are, or are part of, a fitted model.
 COVIEW_TYPES = frozenset(
     {
-        "coview.compose._columns.CategoryColumn",
         "coview.compose._columns.NumberColumns",
         "coview.compose._columns.TextColumn",
         "coview.compose._concatenate.ConcatenateViews",

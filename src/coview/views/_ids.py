@@ -189,7 +189,7 @@ def plain_labels(labels: Sequence[Any] | pd.Index | NDArray[Any] | None) -> Any:
     return json.dumps(items) if all(type(item) in _JSON_TYPES for item in items) else items
 
 
-def labels_from_plain(plain: Any) -> list[Any] | NDArray[Any] | None:
+def labels_from_plain(plain: Any) -> Any:
     """The labels that ``plain_labels`` gave.
 
     Parameters

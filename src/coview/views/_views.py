@@ -282,7 +282,7 @@ class Views:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._blocks = state["blocks"]
         self._presence = read_only(state["presence"])
-        self._ids, self._index = pd.Index(labels_from_plain(state["ids"])), None  # type: ignore[arg-type]
+        self._ids, self._index = pd.Index(labels_from_plain(state["ids"])), None
         self._has_ids, self._same_order = state["has_ids"], state["same_order"]
 
     def __repr__(self) -> str:
