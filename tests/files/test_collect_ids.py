@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from coview.exceptions import ViewError
 from coview.files import FileTable, TableOptions, read_table_set
+from coview.files._gather import read_id_map
 from coview.files._id_map import id_map_from
 from coview.files._problems import Problems
 from coview.files._samples import align_files, unique_samples
@@ -199,6 +200,23 @@ def test_a_map_that_fits_no_id_is_an_error(write):
 def test_a_wrong_map_is_refused(columns, match):
     with pytest.raises(ViewError, match=match):
         id_map_from(pd.DataFrame(columns), "map.csv", ["ct", "clinical"])
+
+
+@pytest.mark.parametrize("kind", ["csv", "semicolons", "xlsx", "parquet"])
+def test_a_map_may_be_of_any_kind_and_its_ids_stay_text(tmp_path, kind):
+    cells = pd.DataFrame({"sample": ["A", "B", "NA"], "ct": ["007", "", "1e5"]})
+    path = str(tmp_path / f"map.{kind if kind in ('xlsx', 'parquet') else 'csv'}")
+    if kind == "xlsx":
+        pytest.importorskip("python_calamine")
+        pytest.importorskip("xlsxwriter")
+        cells.to_excel(path, index=False, engine="xlsxwriter")
+    elif kind == "parquet":
+        pytest.importorskip("pyarrow")
+        cells.to_parquet(path)
+    else:
+        cells.to_csv(path, index=False, sep=";" if kind == "semicolons" else ",")
+    id_map = read_id_map(TableOptions(id_map=path), ["ct"])
+    assert id_map.names_for("ct") == {"007": "A", "1e5": "NA"}
 
 
 def test_a_line_said_twice_in_a_map_is_no_contradiction():

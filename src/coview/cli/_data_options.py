@@ -16,6 +16,7 @@ __all__ = ["data_options", "read_data", "table_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _MOST_FINDINGS = 10
+_USUAL = {("decimal", '"."'), ("encoding", "UTF-8"), ("header", "line 1"), ("header", "row 1")}  # not worth a word
 
 _OPTIONS = [
     click.argument("data", nargs=-1, metavar="[DATA]..."),
@@ -147,7 +148,8 @@ def say_files(table_set: "TableSet") -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for file, row in zip(files, rows, strict=True):
         name, place = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        guesses = ", ".join(f"{what} {value}" for what, value in file.guesses.items())
+        told = [(what, value) for what, value in file.guesses.items() if (what, value) not in _USUAL]
+        guesses = ", ".join(f"{what} {value}" for what, value in told)
         say(f"{name}  {place}  {_size(file)}{'; ' if guesses else ''}{guesses}")
 
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import pandas as pd
-
 from coview.exceptions import ViewError
 from coview.files._contents import FileTable
 from coview.files._id_map import IdMap, id_map_from
@@ -15,6 +13,7 @@ from coview.files._options import TableOptions, ViewSettings
 from coview.files._places import Place, find_places, same_file, split_column, split_sheet
 from coview.files._problems import Problems
 from coview.files._reading import list_sheets, read_table, read_tables_in
+from coview.files._text_cells import read_text_cells
 from coview.views import some
 
 __all__ = ["LABELS", "read_files", "read_id_map"]
@@ -67,8 +66,9 @@ def read_id_map(options: TableOptions, views: Sequence[str]) -> IdMap | None:
     """The map of ids, where the user gave one."""
     if options.id_map is None:
         return None
-    cells = pd.read_csv(options.id_map, dtype=str, keep_default_na=False, sep=None, engine="python")
-    return id_map_from(cells, options.id_map, [*views, LABELS])
+    path, sheet = split_sheet(options.id_map)
+    cells, first_line = read_text_cells(path, sheet)
+    return id_map_from(cells, options.id_map, [*views, LABELS], first_line)
 
 
 class _Reader:

@@ -39,7 +39,7 @@ class IdMap:
         return self.for_all if self.for_all is not None else self.per_view.get(view)
 
 
-def id_map_from(cells: pd.DataFrame, path: str, views: Sequence[str]) -> IdMap:
+def id_map_from(cells: pd.DataFrame, path: str, views: Sequence[str], first_line: int = 2) -> IdMap:
     """Read a map off its cells.
 
     Parameters
@@ -49,31 +49,32 @@ def id_map_from(cells: pd.DataFrame, path: str, views: Sequence[str]) -> IdMap:
     path : str
     views : sequence of str
         Names that columns may have.
+    first_line : int
+        Line of the first row, for messages.
     """
-    cells = cells.apply(lambda column: column.str.strip())
     names = list(map(str, cells.columns))
     if _SAMPLE in names and len(names) > 1 and set(names) <= {_SAMPLE, *views}:
-        per_view = {name: _names(cells[name], cells[_SAMPLE], path, name) for name in names if name != _SAMPLE}
+        per_view = {name: _names(cells[name], cells[_SAMPLE], path, first_line) for name in names if name != _SAMPLE}
         return IdMap(path, per_view, None)
     if len(names) != 2:
         raise ViewError(
             f"{path}: an id map has a column 'sample' and one column per view with its own ids (the views here are "
             f"{some(views, 8)}), or two columns: an id, and the sample it means. Its columns are {some(names, 8)}."
         )
-    return IdMap(path, {}, _names(cells.iloc[:, 0], cells.iloc[:, 1], path, names[0]))
+    return IdMap(path, {}, _names(cells.iloc[:, 0], cells.iloc[:, 1], path, first_line))
 
 
-def _names(own: pd.Series, sample: pd.Series, path: str, column: str) -> dict[str, str]:
+def _names(own: pd.Series, sample: pd.Series, path: str, first_line: int) -> dict[str, str]:
     """Sample by own id; an id that would mean two samples is an error."""
     given = ((own != "") & (sample != "")).to_numpy()
-    lines = np.flatnonzero(given) + 2
+    lines = np.flatnonzero(given) + first_line
     own, sample = own[given], sample[given]
     conflicting = own[own.duplicated(keep=False) & ~pd.DataFrame({"own": own, "sample": sample}).duplicated(keep=False)]
     if len(conflicting):
         first = conflicting.iloc[0]
         where = ", ".join(map(str, lines[(own == first).to_numpy()][:4]))
         raise ViewError(
-            f"{path}: '{first}' in column '{column}' means several samples (lines {where}): "
+            f"{path}: '{first}' in column '{own.name}' means several samples (lines {where}): "
             f"{some(sample[own == first].unique())}. Keep one line for each id."
         )
     return dict(zip(own, sample, strict=True))
