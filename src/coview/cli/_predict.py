@@ -58,7 +58,8 @@ def predict(
     kind = format_ or format_of(output)
     _check_output(ctx, output, kind, force, as_json)
     saved = load_model(model)
-    table_set = read_data(ctx, data, labels=False)
+    target = str(saved.record.get("target") or "")
+    table_set = read_data(ctx, data, labels=False, ignored=(target,) if target else ())
     tables = _known(table_set, saved.model)
     _say_gaps(saved.model, tables)
     blocks = _Blocks(saved.model, tables, table_set.id_name, no_view)
@@ -99,7 +100,7 @@ def _known(table_set: "TableSet", model: Any) -> "AlignedTables":
     """The tables with the model's columns; what it does not know is left out, and said."""
     from coview.views import select_known
 
-    tables, findings = select_known(table_set.tables, model[0].view_names_, model[0].column_names_)
+    tables, findings = select_known(table_set.tables, model[0].view_names_, model[0].view_feature_names_)
     for finding in findings:
         say(f"{finding.level}: {finding.message} {finding.advice}".rstrip())
     return tables

@@ -62,8 +62,6 @@ class TableEncoder(TransformerMixin, MultiViewEstimator, auto_wrap_output_keys=N
         ``categorical_columns`` of another encoder take them, which then reads every column as this one does.
     sparse_views_ : list of str
         Views that come out sparse.
-    column_names_ : dict of str to list or None
-        Labels of the columns of each view in ``fit``.
 
     Notes
     -----
@@ -147,12 +145,6 @@ class TableEncoder(TransformerMixin, MultiViewEstimator, auto_wrap_output_keys=N
             labels = self._view_feature_names[name]
             found[name] = positions if labels is None else [labels[position] for position in positions]
         return found
-
-    @property
-    def column_names_(self) -> dict[str, list[Any] | None]:
-        """Labels of the columns of each view in ``fit``; None for a view without labels."""
-        check_is_fitted(self, "gaps_filled_")
-        return dict(self._view_feature_names)
 
     @property
     def report_(self) -> pd.DataFrame:

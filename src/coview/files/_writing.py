@@ -20,9 +20,9 @@ def refuse_existing(path: str | os.PathLike[str], *, overwrite: bool = False) ->
 def refuse_unwritable(path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Raise OSError where `writing` could not even begin, before long work whose result would be lost."""
     path = Path(path)
-    refuse_existing(path, overwrite=overwrite)
     if path.is_dir():
         raise IsADirectoryError(EISDIR, "Is a folder, not a file", os.fspath(path))
+    refuse_existing(path, overwrite=overwrite)
     handle, beside = _beside(path)
     os.close(handle)
     beside.unlink()

@@ -84,7 +84,7 @@ def prediction_blocks(model: Any, X: Any, *, no_view: Literal["raise", "skip"] =
     if len(empty) and no_view == "raise":
         raise ViewError(
             f"{len(empty)} of {aligned.n_samples} samples have none of the model's views: {some(aligned.ids[empty])}. "
-            "Give them a view, or leave them out."
+            "Give them a view, leave them out, or leave their predictions empty with no_view='skip' (--no-view skip)."
         )
     width = max(1, sum(table.n_features for table in aligned.tables))
     step = max(1, min(_BLOCK_ROWS, _BLOCK_CELLS // width))
