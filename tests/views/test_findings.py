@@ -260,6 +260,34 @@ def test_column_in_two_views_in_another_order_of_samples():
     assert found[0].columns == ("g0", "years")
 
 
+def test_column_of_one_name_in_views_of_different_samples():
+    """Equal wherever both views are observed; with slips, the samples are named."""
+    other = clean(seed=4, prefix="h").iloc[:40]
+    other["G0"] = clean()["g0"]
+    finding = only({"a": clean(), "b": other})
+    assert (finding.code, finding.columns) == ("columns_repeated_across_views", ("g0", "G0"))
+    other.loc[["p3", "p5"], "G0"] += 1
+    finding = only({"a": clean(), "b": other})
+    assert (finding.code, finding.level, finding.ids) == ("conflicting_columns", "warning", ("p3", "p5"))
+    other["G0"] = np.random.default_rng(9).normal(size=40)
+    assert problems({"a": clean(), "b": other}) == []
+
+
+def test_wide_rows_of_zeros():
+    frame = pd.concat([clean(), clean(seed=6, prefix="h")], axis=1)
+    frame.loc[["p3", "p8"]] = 0.0
+    finding = only(frame)
+    assert (finding.code, finding.level, finding.ids) == ("zero_rows", "warning", ("p3", "p8"))
+
+
+def test_neighboring_pixels_repeat_by_chance():
+    """Nine columns that follow each other hold less than they seem to."""
+    rng = np.random.default_rng(0)
+    base = rng.integers(40, 100, 3_000)
+    pixels = pd.DataFrame({f"p{place}": base + rng.integers(0, 3, 3_000) for place in range(9)}, index=ids(3_000))
+    assert problems(pixels) == []
+
+
 def test_duplicated_rows_and_labels_at_odds():
     frame = clean()
     frame.loc["p5"] = frame.loc["p9"]

@@ -180,7 +180,16 @@ def _show_views(document: Mapping[str, Any]) -> None:
         gaps = f"{view['n_gaps']} ({view['gap_share']:.1%})" if view["n_gaps"] else "-"
         counts = (str(view[key] or "-") for key in ("n_numbers", "n_categories", "n_texts", "n_samples"))
         rows.append((_short(str(view["name"])), _short(view["file"] or "", 24), *counts, gaps))
-    _show_table(rows, left=2, indent="   ")
+    if _width_of(rows) > _WIDTH - 3:  # the files stand above, by the names of their views
+        rows = [(row[0], *row[2:]) for row in rows]
+        _show_table(rows, indent="   ")
+    else:
+        _show_table(rows, left=2, indent="   ")
+
+
+def _width_of(rows: Sequence[Sequence[str]]) -> int:
+    """Characters that a table takes."""
+    return sum(max(map(len, column)) + 2 for column in zip(*rows, strict=True)) - 2
 
 
 def _short(name: str, limit: int = 20) -> str:

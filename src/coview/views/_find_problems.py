@@ -9,11 +9,20 @@ from coview.views._findings_columns import ColumnNotes
 from coview.views._findings_duplicates import ColumnHashes, RowHashes, repeated_columns, repeated_rows
 from coview.views._findings_labels import Target, label_findings, read_target
 from coview.views._findings_leakage import LeakageNotes, view_presence_findings
-from coview.views._findings_presence import id_findings, presence_findings, presence_matrix, row_findings
+from coview.views._findings_names import columns_of_one_name
+from coview.views._findings_presence import (
+    id_findings,
+    presence_findings,
+    presence_matrix,
+    row_findings,
+    zero_row_findings,
+)
 from coview.views._findings_sparse import look_at_sparse
 from coview.views._tables import AlignedTables
 
 __all__ = ["find_problems"]
+
+_WIDE = 10  # columns from which a row of zeros is odd
 
 
 def find_problems(tables: AlignedTables, labels: pd.Series | None = None) -> list[Finding]:
@@ -58,7 +67,8 @@ def find_problems(tables: AlignedTables, labels: pd.Series | None = None) -> lis
             findings += row_findings(tables, view)
             look = look_at_sparse if view.is_sparse else _look_at_dense
             findings += look(tables, view, target, log_tests, hashes)
-    return worst_first([*findings, *repeated_columns(hashes.groups())])
+    of_one_name, conflicts = columns_of_one_name(tables, views)
+    return worst_first([*findings, *conflicts, *repeated_columns([*hashes.groups(), *of_one_name])])
 
 
 def _look_at_dense(
@@ -74,4 +84,6 @@ def _look_at_dense(
         if leakage is not None:
             leakage.add(block, ordered)
     found = notes.findings() if leakage is None else [*leakage.findings(), *notes.findings()]
+    if view.table.n_features >= _WIDE:
+        found += zero_row_findings(tables, view, notes.filled)
     return [*found, *repeated_rows(tables, rows, None if target is None else target.codes)]

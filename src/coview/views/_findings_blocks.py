@@ -117,18 +117,20 @@ def column_names(table: Table) -> list[str]:
     return [str(label) for label in table.columns]
 
 
-def column_blocks(view: ObservedView) -> Iterator[ColumnBlock]:
-    """The number columns of a dense view, then its category and text columns."""
+def column_blocks(view: ObservedView, positions: NDArray[np.intp] | None = None) -> Iterator[ColumnBlock]:
+    """The number columns of a dense view, then its category and text columns; all, or those at some positions."""
     names = column_names(view.table)
     kinds = np.asarray(view.kinds, dtype=object)
     step = max(1, _CHUNK // max(1, len(view.rows)))
     for is_number in (True, False):
         chosen = np.flatnonzero(kinds == "number" if is_number else np.isin(kinds, _ENCODED))
+        if positions is not None:
+            chosen = np.intersect1d(chosen, positions)
         for start in range(0, len(chosen), step):
-            positions = chosen[start : start + step]
-            part = [names[position] for position in positions]
-            cells = view.take(positions)
-            yield _number_block(part, positions, cells) if is_number else _category_block(part, positions, cells)
+            places = chosen[start : start + step]
+            part = [names[place] for place in places]
+            cells = view.take(places)
+            yield _number_block(part, places, cells) if is_number else _category_block(part, places, cells)
 
 
 def _number_block(names: list[str], positions: NDArray[np.intp], values: Any) -> ColumnBlock:
@@ -175,7 +177,7 @@ class SortedBlock:
     n_observed, n_distinct, longest_run : ndarray of shape (n_columns,)
         Number of values, of different values, and of occurrences of the most frequent one.
     agreement : ndarray of shape (n_columns,)
-        Chance that two rows drawn at random hold the same.
+        Share of the pairs of rows that hold the same; at least 1 / n_rows^2.
     """
 
     def __init__(self, cells: NDArray[np.float64]) -> None:
@@ -193,8 +195,9 @@ class SortedBlock:
         self.longest_run = np.where(
             self.n_observed > 0, np.maximum.reduceat(lengths, np.flatnonzero(starts % n_rows == 0)), 0
         )
-        squares = np.bincount(owners, weights=lengths.astype(np.float64) ** 2, minlength=n_columns) - n_gaps
-        self.agreement = (squares + n_gaps.astype(np.float64) ** 2) / n_rows**2
+        runs = lengths.astype(np.float64)
+        pairs = np.bincount(owners, weights=runs * (runs - 1), minlength=n_columns) + n_gaps * (n_gaps - 1.0)
+        self.agreement = np.maximum(pairs / max(1, n_rows * (n_rows - 1)), 1 / n_rows**2)
 
     @property
     def smallest(self) -> NDArray[np.float64]:

@@ -37,6 +37,8 @@ class ColumnNotes:
         Smallest and largest spread of the number columns of each block, with their columns.
     sentinels : list of SentinelCells
     text : TextNotes
+    filled : ndarray of shape (n_rows,), dtype=bool
+        Rows that hold a category or a number other than 0.
     """
 
     view: ObservedView
@@ -45,6 +47,9 @@ class ColumnNotes:
     spreads: list[tuple[float, str]] = field(default_factory=list)
     sentinels: list[SentinelCells] = field(default_factory=list)
     text: TextNotes = field(default_factory=TextNotes)
+
+    def __post_init__(self) -> None:
+        self.filled = np.zeros(len(self.view.rows), dtype=bool)
 
     def add(self, block: ColumnBlock, ordered: SortedBlock) -> None:
         """Look at some columns."""
@@ -58,7 +63,9 @@ class ColumnNotes:
         self._note("nearly_constant", block, near)
         if block.categories is None:
             self._add_numbers(block, ordered)
+            self.filled |= (np.nan_to_num(block.cells) != 0).any(axis=0)
         else:
+            self.filled |= ~np.isnan(block.cells).all(axis=0)
             look_at_text(self.text, block, ordered)
 
     def _note(self, code: str, block: ColumnBlock, chosen: NDArray[np.bool_]) -> None:

@@ -12,10 +12,11 @@ from coview.views._findings import Finding
 from coview.views._findings_blocks import ColumnBlock, ObservedView, SortedBlock
 from coview.views._tables import AlignedTables
 
-__all__ = ["ColumnHashes", "RowHashes", "number_hashes", "repeated_columns", "repeated_rows"]
+__all__ = ["ColumnHashes", "RowHashes", "cell_hashes", "number_hashes", "repeated_columns", "repeated_rows"]
 
 _FIRST = 20
-_EXPECTED = 1e-3  # pairs of equal rows that independent columns would give; more is no wonder
+_EXPECTED = 1e-3  # pairs of equal rows that the columns would give by chance; more is no wonder
+_INDEPENDENT = 0.5  # share of the columns taken to be independent: neighboring pixels, say, go together
 
 
 def _weights(count: int, purpose: int) -> NDArray[np.uint64]:
@@ -29,7 +30,7 @@ def number_hashes(cells: NDArray[np.float64]) -> NDArray[np.uint64]:
     return np.asarray(mixed.reshape(cells.shape), dtype=np.uint64)
 
 
-def _cell_hashes(block: ColumnBlock) -> NDArray[np.uint64]:
+def cell_hashes(block: ColumnBlock) -> NDArray[np.uint64]:
     """A number per cell that depends on its value alone; 0 for a gap."""
     gaps = np.isnan(block.cells)
     if block.categories is None:
@@ -90,7 +91,7 @@ class ColumnHashes:
 
     def add(self, view: ObservedView, block: ColumnBlock, ordered: SortedBlock) -> NDArray[np.uint64]:
         """Take in some columns that vary; return the hashes of all their cells."""
-        hashes = _cell_hashes(block)
+        hashes = cell_hashes(block)
         sums = hashes @ self._weights[view.samples]
         varied = np.flatnonzero(ordered.n_distinct > 1)
         self.add_sums(view, [block.names[place] for place in varied], sums[varied])
@@ -116,7 +117,8 @@ def repeated_columns(groups: Sequence[Sequence[tuple[str, str]]]) -> list[Findin
     across: list[list[tuple[str, str]]] = []
     for group in groups:
         if len({view for view, _ in group}) > 1:
-            across.append(list(group))
+            if not any(set(group) <= set(other) for other in across):  # found by values and by name
+                across.append(list(group))
         else:
             inside[group[0][0]].append([column for _, column in group])
     findings = []
@@ -162,7 +164,8 @@ def repeated_rows(tables: AlignedTables, hashes: RowHashes, codes: NDArray[np.in
     """Samples whose rows in one view are equal although that is no coincidence."""
     view = hashes.view
     n_rows = len(view.rows)
-    if n_rows < 2 or 2 * np.log(n_rows) - np.log(2) + hashes.log_agreement > np.log(_EXPECTED):
+    log_pairs = 2 * np.log(max(n_rows, 1)) - np.log(2)
+    if n_rows < 2 or log_pairs + _INDEPENDENT * hashes.log_agreement > np.log(_EXPECTED):
         return []
     repeated = pd.Series(hashes.values).duplicated(keep=False).to_numpy() & (hashes.values != 0)
     if not repeated.any():

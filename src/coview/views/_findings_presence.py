@@ -20,6 +20,7 @@ __all__ = [
     "presence_summary",
     "row_findings",
     "view_overlap",
+    "zero_row_findings",
 ]
 
 _FIRST = 20
@@ -214,7 +215,7 @@ def row_findings(tables: AlignedTables, view: ObservedView) -> list[Finding]:
         text = "missing for more than half of the samples that have the view"
         columns = [names[position] for position in mostly]
         findings.append(column_finding("mostly_missing", "note", name, columns, f"is {text}", f"are {text}"))
-    return findings + _zero_rows(tables, view)
+    return findings
 
 
 def count_gaps(view: ObservedView) -> int:
@@ -244,13 +245,9 @@ def _gaps(view: ObservedView) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return per_row, per_column
 
 
-def _zero_rows(tables: AlignedTables, view: ObservedView) -> list[Finding]:
-    """Sparse rows without any entry: observed, says the file, but often just not measured."""
-    values = view.table.values
-    if not sparse.issparse(values):
-        return []
-    per_row = np.diff(sparse.csr_array(values != 0).indptr)[view.rows]
-    empty = np.flatnonzero(per_row == 0)
+def zero_row_findings(tables: AlignedTables, view: ObservedView, filled: NDArray[np.bool_]) -> list[Finding]:
+    """Rows without anything but zeros: observed, says the file, but often just not measured."""
+    empty = np.flatnonzero(~filled)
     if not len(empty):
         return []
     ids = tables.ids[view.samples[empty]]

@@ -9,6 +9,7 @@ from coview.views._findings_blocks import ObservedView, column_names
 from coview.views._findings_duplicates import ColumnHashes, RowHashes, number_hashes, repeated_rows
 from coview.views._findings_labels import Target
 from coview.views._findings_leakage import LeakageNotes
+from coview.views._findings_presence import zero_row_findings
 from coview.views._ids import some
 from coview.views._tables import AlignedTables
 
@@ -24,7 +25,12 @@ def look_at_sparse(
     values = sparse.csr_array(view.table.values[view.rows])
     names = column_names(view.table)
     per_column = np.bincount(values.indices[values.data != 0], minlength=values.shape[1])
-    found = [*_infinite(view, values, names), *_zero_columns(view, per_column, names)]
+    filled = np.diff(sparse.csr_array(values != 0).indptr) > 0
+    found = [
+        *_infinite(view, values, names),
+        *zero_row_findings(tables, view, filled),
+        *_zero_columns(view, per_column, names),
+    ]
     if target is not None:
         leakage = LeakageNotes(view, target, log_tests)
         leakage.add_sparse()
