@@ -134,3 +134,19 @@ def test_many_samples_are_transformed_in_blocks(name, monkeypatch):
     whole = features.transform_by_view(blocks, presence).sum(axis=0)
     monkeypatch.setattr(_features, "_BLOCK_ROWS", 5)
     np.testing.assert_allclose(features.transform_blocks(blocks, presence), whole, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("center", [False, True])
+def test_fitting_and_transforming_at_once_is_doing_both(name, center):
+    blocks, presence = problem(n=23)
+    apart = JointSpectralFeatures(None, 3, center).fit_blocks(blocks, presence, KERNELS[name])
+    together = JointSpectralFeatures(None, 3, center)
+    features = together.fit_transform_blocks(blocks, presence, KERNELS[name])
+    np.testing.assert_allclose(features, apart.transform_blocks(blocks, presence), rtol=1e-12, atol=1e-13)
+    by_view = together.transform_by_view(blocks, presence)
+    np.testing.assert_allclose(by_view, apart.transform_by_view(blocks, presence), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(features, by_view.sum(axis=0), rtol=1e-10, atol=1e-12)
+    kept = {"spectrum": together.spectrum_, "column_means": together.column_means_}
+    again = JointSpectralFeatures(None, 3, center).fit_transform_blocks(blocks, presence, KERNELS[name], **kept)
+    np.testing.assert_array_equal(again, features)

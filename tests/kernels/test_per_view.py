@@ -193,3 +193,10 @@ def test_one_kernel_per_view_by_position_or_name():
 def test_kernels_that_do_not_fit_the_views_are_refused(kernel, message):
     with pytest.raises(ViewError, match=message):
         kernel_per_view(kernel, ["a", "b"])
+
+
+def test_a_constant_factor_is_what_scikit_learn_makes_of_it():
+    X, Y = np.random.default_rng(0).normal(size=(2, 7, 3))
+    for kernel in [ConstantKernel(2.5) * RBF(0.7), RBF(0.7) * ConstantKernel(2.5), ConstantKernel(1.0) * RBF(0.7)]:
+        np.testing.assert_array_equal(gram(kernel, X), kernel(X))
+        np.testing.assert_array_equal(gram(kernel, X, Y), kernel(X, Y))

@@ -116,3 +116,16 @@ def test_parts_of_a_sum_of_kernels_add_up():
     whole = spectrum.project(RBF(2.0)(new_x, X) + RBF(3.0)(new_z, Z))
     np.testing.assert_allclose(first + second, whole, atol=1e-10)
     assert np.abs(first).max() > 0.1
+
+
+@pytest.mark.parametrize("kernel", [RBF(1.5), DotProduct(0.0)])
+@pytest.mark.parametrize("center", [False, True])
+def test_fitting_and_transforming_at_once_is_doing_both(kernel, center):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    apart = SpectralFeatures(kernel, 3, center=center).fit(X)
+    together = SpectralFeatures(kernel, 3, center=center)
+    features = together.fit_transform(X)
+    np.testing.assert_allclose(features, apart.transform(X), rtol=1e-12, atol=1e-13)
+    np.testing.assert_array_equal(together.eigenvalues_, apart.eigenvalues_)
+    again = SpectralFeatures(kernel, 3, center=center).fit_transform(X, spectrum=together.spectrum_)
+    np.testing.assert_array_equal(again, features)

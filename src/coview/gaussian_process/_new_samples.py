@@ -70,8 +70,9 @@ class NewSamples:
                 complete = setting.family == "completed"
                 blocks = self._completed() if complete else self.blocks
                 presence = np.ones_like(self.presence) if complete else self.presence
-                parts = features.transform_by_view(blocks, presence)
-                self._cache[key] = (parts.sum(axis=0), parts)
+                parts = features.transform_by_view(blocks, presence) if by_view else None
+                total = features.transform_blocks(blocks, presence) if parts is None else parts.sum(axis=0)
+                self._cache[key] = (total, parts)
         total, parts = self._cache[key]
         rank = setting.n_components
         return JointFeatures(total[:, :rank], None if parts is None else parts[:, :, :rank])

@@ -235,11 +235,12 @@ class PriorBank:
         maps = []
         for kernel, block, spectrum in zip(self.kernels(setting.kernels), self.blocks, spectra, strict=True):
             features = SpectralFeatures(kernel, self._rank(setting), center=setting.center, scale=setting.scale)
-            rows = block
             if block.shape[0] > _LANDMARKS and linear_amplitude(kernel) is None and self._sliceable(kernel):
                 state = check_random_state(self.random_state)
                 rows = block[np.sort(state.choice(block.shape[0], _LANDMARKS, replace=False))]
-            maps.append((features, features.fit(rows, spectrum=spectrum).transform(block)))
+                maps.append((features, features.fit(rows, spectrum=spectrum).transform(block)))
+            else:
+                maps.append((features, features.fit_transform(block, spectrum=spectrum)))
         self._spectra[feature_key(setting)] = [features.spectrum_ for features, _ in maps]
         return maps
 
@@ -280,10 +281,14 @@ class PriorBank:
         if linear or not all(self._sliceable(kernel) for kernel in kernels):
             sample = np.arange(len(presence))
         spectrum, column_means = self._spectra.get(feature_key(setting), (None, None))
-        rows = take_samples(blocks, presence, sample)
-        features.fit_blocks(rows, presence[sample], kernels, spectrum=spectrum, column_means=column_means)
+        known: dict[str, Any] = {"spectrum": spectrum, "column_means": column_means}
+        if sample.size == len(presence):
+            training = features.fit_transform_blocks(blocks, presence, kernels, **known)
+        else:
+            features.fit_blocks(take_samples(blocks, presence, sample), presence[sample], kernels, **known)
+            training = features.transform_blocks(blocks, presence)
         self._spectra[feature_key(setting)] = [features.spectrum_, features.column_means_]
-        return features, features.transform_blocks(blocks, presence)
+        return features, training
 
     def _fuse(self, setting: Setting) -> tuple[SpectralFeatures, NDArray[np.float64]]:
         table = self.fused(*self.completed)
@@ -291,9 +296,12 @@ class PriorBank:
         if width is None:
             width = _WIDTH_FACTOR * median_distance(table, check_random_state(self.random_state))
         features = SpectralFeatures(RBF(width), self._rank(setting), center=True)
-        features.fit(table[self.landmarks], spectrum=spectrum)
+        if self.landmarks.size == len(table):
+            training = features.fit_transform(table, spectrum=spectrum)
+        else:
+            training = features.fit(table[self.landmarks], spectrum=spectrum).transform(table)
         self._spectra[feature_key(setting)] = [features.spectrum_, width]
-        return features, features.transform(table)
+        return features, training
 
     @property
     def completion(self) -> ViewCompletion:

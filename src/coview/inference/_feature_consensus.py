@@ -142,14 +142,18 @@ class FeatureConsensus:
 
     def diagonal(self) -> NDArray[np.float64]:
         """Diagonal of ``K_s`` (n_samples,), in row blocks."""
-        parts = []
-        for start in range(0, len(self.presence), _BLOCK_ROWS):
-            block = np.arange(start, min(start + _BLOCK_ROWS, len(self.presence)))
-            parts.append(np.square(self.rows(block)).sum(axis=1))
-        return np.concatenate(parts)
+        n = len(self.presence)
+        diagonal = np.empty(n)
+        for start in range(0, n, _BLOCK_ROWS):
+            block = slice(start, min(start + _BLOCK_ROWS, n))
+            psi = self.rows() if n <= _BLOCK_ROWS else self.rows(np.arange(n)[block])
+            diagonal[block] = np.einsum("ij,ij->i", psi, psi)
+        return diagonal
 
-    def rows(self, positions: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Rows of ``Psi`` (n_positions, R): ``K_s(a, b)`` is their inner product."""
+    def rows(self, positions: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
+        """Rows of ``Psi`` (n_positions, R), all of them without ``positions``: ``K_s(a, b)`` is their inner product."""
+        if positions is None:
+            return self._mapped(NewFeatures(self.presence, self.features), self._shares)
         presence = self.presence[positions]
         blocks = []
         for j, block in enumerate(self.features):

@@ -33,7 +33,7 @@ class MeanPrior:
 
     def features(self, rows: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
         """Features of training samples (n_rows, n_features), of all of them without ``rows``."""
-        return _with_features(self.consensus).rows(self._all if rows is None else rows)
+        return _with_features(self.consensus).rows(rows)
 
     def new_features(self, new: Any) -> NDArray[np.float64]:
         """Features of new rows (n_new, n_features)."""
@@ -43,10 +43,6 @@ class MeanPrior:
         """Summands of the features of new rows, one per view (n_views, n_new, n_features)."""
         presence, stacked = _with_features(self.consensus).expert_rows(new)
         return self.consensus.weights.shares(presence).T[:, :, None] * stacked
-
-    @property
-    def _all(self) -> NDArray[np.intp]:
-        return np.arange(len(self.consensus.presence))
 
     def columns(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """``K_s(:, rows)``."""
@@ -119,7 +115,7 @@ class ConsensusPrior:
         """``K_c(:, rows)``."""
         if isinstance(self.consensus, DenseConsensus):
             return self.consensus.consensus_covariance[:, rows]
-        columns = self.consensus.rows(np.arange(len(self.consensus.presence))) @ self.consensus.rows(rows).T
+        columns = self.consensus.rows() @ self.consensus.rows(rows).T
         columns[rows, np.arange(rows.size)] += self.white[rows]
         return columns
 

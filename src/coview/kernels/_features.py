@@ -66,19 +66,35 @@ class SpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None, *, spectrum: LinearSpectrum | GramSpectrum | None = None) -> Self:
         """Decompose the kernel over the training rows X (n, p), dense or sparse; or take what an earlier fit to them found."""
+        self._take(X)
+        self._keep(self._decompose(self._values(X)) if spectrum is None else spectrum)
+        return self
+
+    def fit_transform(
+        self, X: Any, y: Any = None, *, spectrum: LinearSpectrum | GramSpectrum | None = None
+    ) -> NDArray[np.float64]:
+        """Features (n, rank) of the training rows, whose kernel values are computed once for both."""
+        self._take(X)
+        values = self._values(X)
+        self._keep(self._decompose(values) if spectrum is None else spectrum)
+        return self.spectrum_.project(values)
+
+    def _take(self, X: Any) -> None:
         self.kernel_ = resolve_kernel(self.kernel, X, check_random_state(0))
         amplitude = linear_amplitude(self.kernel_)
         self._root = None if amplitude is None else float(np.sqrt(amplitude))
         self._rows = X if amplitude is None else None
-        self.spectrum_ = self._decompose(X, amplitude) if spectrum is None else spectrum
-        self.eigenvalues_ = self.spectrum_.values
-        return self
 
-    def _decompose(self, X: Any, amplitude: float | None) -> LinearSpectrum | GramSpectrum:
-        if amplitude is None:
-            return GramSpectrum.of(gram(self.kernel_, X), self.n_components, center=self.center, scale=self.scale)
-        rows = X * np.sqrt(amplitude)
-        return LinearSpectrum.of(rows, self.n_components, center=self.center, scale=self.scale)
+    def _values(self, X: Any) -> Any:
+        """What the spectrum of the training rows is taken of: scaled rows, or their kernel values."""
+        return gram(self.kernel_, X) if self._root is None else X * self._root
+
+    def _decompose(self, values: Any) -> LinearSpectrum | GramSpectrum:
+        kind = GramSpectrum if self._root is None else LinearSpectrum
+        return kind.of(values, self.n_components, center=self.center, scale=self.scale)
+
+    def _keep(self, spectrum: LinearSpectrum | GramSpectrum) -> None:
+        self.spectrum_, self.eigenvalues_ = spectrum, spectrum.values
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Features (n_new, rank) of the rows of X."""
@@ -165,6 +181,32 @@ class JointSpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[mi
 
         ``spectrum`` and ``column_means``, as an earlier fit to the same rows found them, save the decomposition.
         """
+        self._take(blocks, presence, kernels, column_means)
+        self._keep(self._decompose(self._values()) if spectrum is None else spectrum)
+        return self
+
+    def fit_transform_blocks(
+        self,
+        blocks: Sequence[Any],
+        presence: NDArray[np.bool_],
+        kernels: Sequence[KernelLike],
+        *,
+        spectrum: LinearSpectrum | GramSpectrum | None = None,
+        column_means: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
+        """Features (n_samples, rank) of the samples of `fit_blocks`, whose kernel values are computed once for both."""
+        self._take(blocks, presence, kernels, column_means)
+        values = self._values()
+        self._keep(self._decompose(values) if spectrum is None else spectrum)
+        return self.spectrum_.project(values)
+
+    def _take(
+        self,
+        blocks: Sequence[Any],
+        presence: NDArray[np.bool_],
+        kernels: Sequence[KernelLike],
+        column_means: NDArray[np.float64] | None,
+    ) -> None:
         self._blocks, self._presence, self.kernels_ = list(blocks), presence, list(kernels)
         self.mean_diagonals_ = np.array(
             [diagonal(k, block).mean() if block.shape[0] else np.nan for k, block in zip(kernels, blocks, strict=True)]
@@ -178,26 +220,42 @@ class JointSpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[mi
         self._roots, self.column_means_ = None, column_means
         if all(amplitude is not None for amplitude in amplitudes):
             self._roots = np.sqrt(self._scales * np.array(amplitudes, dtype=np.float64))
-        self.spectrum_ = self._decompose() if spectrum is None else spectrum
-        self.eigenvalues_ = self.spectrum_.values
-        return self
 
-    def _decompose(self) -> LinearSpectrum | GramSpectrum:
-        """Spectrum over the samples, and the column means of each view's part where it is nonlinear."""
+    def _values(self) -> Any:
+        """What the spectrum of the training samples is taken of: scaled rows side by side, or the summed kernel."""
         if self._roots is not None:
-            rows = stack_views(self._blocks, self._presence, self._roots)
-            return LinearSpectrum.of(rows, self.n_components, center=self.center, scale=self.scale)
+            return stack_views(self._blocks, self._presence, self._roots)
         n = len(self._presence)
-        total = np.zeros((n, n))
-        self.column_means_ = np.zeros((len(self._blocks), n))
-        for j, block in enumerate(self._blocks):
-            if self._scales[j] == 0.0:
-                continue
+        total, means = np.zeros((n, n)), np.zeros((len(self._blocks), n))
+        for j in np.flatnonzero(self._scales).tolist():
             rows = np.flatnonzero(self._presence[:, j])
-            K = self._scales[j] * gram(self.kernels_[j], block)
-            total[np.ix_(rows, rows)] += K
-            self.column_means_[j, rows] = K.sum(axis=0) / n
-        return GramSpectrum.of(total, self.n_components, center=self.center, scale=self.scale)
+            K = self._scales[j] * gram(self.kernels_[j], self._blocks[j])
+            _add_block(total, rows, rows, K)
+            means[j, rows] = K.sum(axis=0) / n
+        if self.column_means_ is None:
+            self.column_means_ = means
+        return total
+
+    def _new_values(self, blocks: Sequence[Any], presence: NDArray[np.bool_]) -> Any:
+        """The same of other samples, against the training samples."""
+        if self._roots is not None:
+            return stack_views(blocks, presence, self._roots)
+        total = np.zeros((len(presence), len(self._presence)))
+        for j in np.flatnonzero(self._scales).tolist():
+            self._add_crosses(total, j, blocks[j], presence)
+        return total
+
+    def _add_crosses(self, total: NDArray[np.float64], j: int, block: Any, presence: NDArray[np.bool_]) -> None:
+        here, there = np.flatnonzero(presence[:, j]), np.flatnonzero(self._presence[:, j])
+        _add_block(total, here, there, self._scales[j] * gram(self.kernels_[j], block, self._blocks[j]))
+
+    def _decompose(self, values: Any) -> LinearSpectrum | GramSpectrum:
+        """Spectrum over the training samples."""
+        kind = GramSpectrum if self._roots is None else LinearSpectrum
+        return kind.of(values, self.n_components, center=self.center, scale=self.scale)
+
+    def _keep(self, spectrum: LinearSpectrum | GramSpectrum) -> None:
+        self.spectrum_, self.eigenvalues_ = spectrum, spectrum.values
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Features (n_samples, rank) of the samples of a `Views`."""
@@ -208,8 +266,8 @@ class JointSpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[mi
         features = np.zeros((len(presence), self.eigenvalues_.size))
         for start in range(0, len(presence), _BLOCK_ROWS):
             rows = np.arange(start, min(start + _BLOCK_ROWS, len(presence)))
-            parts = take_samples(blocks, presence, rows)
-            features[rows] = self.transform_by_view(parts, presence[rows]).sum(axis=0)
+            values = self._new_values(take_samples(blocks, presence, rows), presence[rows])
+            features[rows] = self.spectrum_.project(values)
         return features
 
     def transform_by_view(self, blocks: Sequence[Any], presence: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -229,11 +287,22 @@ class JointSpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[mi
         for j, block in enumerate(blocks):
             crosses = np.zeros((n_new, len(self._presence)))
             if self._scales[j] > 0.0:
-                here, there = np.flatnonzero(presence[:, j]), np.flatnonzero(self._presence[:, j])
-                crosses[np.ix_(here, there)] = self._scales[j] * gram(self.kernels_[j], block, self._blocks[j])
+                self._add_crosses(crosses, j, block, presence)
             means = None if self.column_means_ is None else self.column_means_[j]
             parts[j] = self.spectrum_.project_part(crosses, means)
         return parts
+
+
+def _add_block(
+    total: NDArray[np.float64], rows: NDArray[np.intp], columns: NDArray[np.intp], values: NDArray[np.float64]
+) -> None:
+    """``total[rows, columns] += values``, a few times faster where all rows or columns are meant."""
+    if rows.size == len(total) and columns.size == total.shape[1]:
+        total += values
+    elif columns.size == total.shape[1]:
+        total[rows] += values
+    else:
+        total[rows[:, None], columns] += values
 
 
 def take_samples(blocks: Sequence[Any], presence: NDArray[np.bool_], samples: NDArray[np.intp]) -> list[Any]:

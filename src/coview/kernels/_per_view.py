@@ -166,7 +166,9 @@ def gram(kernel: KernelLike, X: Any, Y: Any = None) -> NDArray[np.float64]:
     if isinstance(kernel, Kernel):
         if sp.issparse(X) or (Y is not None and sp.issparse(Y)):
             return _sparse_gram(kernel, X, X if Y is None else Y)
-        return np.asarray(kernel(X) if Y is None else kernel(X, Y), dtype=np.float64)
+        amplitude, kernel = _without_constant(kernel)
+        K = np.asarray(kernel(X) if Y is None else kernel(X, Y), dtype=np.float64)
+        return K if amplitude == 1.0 else amplitude * K
     if not callable(kernel):
         raise ViewError(f"The kernel {kernel!r} must be resolved against a view before it is evaluated.")
     values = kernel(X, X if Y is None else Y)
@@ -174,6 +176,15 @@ def gram(kernel: KernelLike, X: Any, Y: Any = None) -> NDArray[np.float64]:
     if values.shape != expected:
         raise ViewError(f"The kernel function must return an array of shape {expected}; got {values.shape}.")
     return values
+
+
+def _without_constant(kernel: Kernel) -> tuple[float, Kernel]:
+    """A constant factor and the kernel without it, which spares scikit-learn's matrices of one number."""
+    if isinstance(kernel, Product):
+        for constant, other in ((kernel.k1, kernel.k2), (kernel.k2, kernel.k1)):
+            if isinstance(constant, ConstantKernel):
+                return float(constant.constant_value), other
+    return 1.0, kernel
 
 
 def _sparse_gram(kernel: Kernel, X: Any, Y: Any) -> NDArray[np.float64]:
