@@ -12,9 +12,13 @@ from typing import Any, NoReturn
 import click
 
 import coview
+from coview.cli._check import check
 from coview.cli._conversation import conversation_options, debugging
 from coview.cli._datasets import datasets
 from coview.cli._demo import demo
+from coview.cli._fit import fit
+from coview.cli._predict import predict
+from coview.cli._report import report
 
 __all__ = ["main", "program", "run"]
 
@@ -64,6 +68,10 @@ def program(ctx: click.Context) -> None:
 
 program.add_command(demo)
 program.add_command(datasets)
+program.add_command(check)
+program.add_command(fit)
+program.add_command(predict)
+program.add_command(report)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -3,5 +3,13 @@
 from coview.inspection._associations import feature_associations
 from coview.inspection._contributions import leading_contributions
 from coview.inspection._embedding import consensus_embedding, neighbor_agreement
+from coview.inspection._predictions import prediction_blocks, prediction_table
 
-__all__ = ["consensus_embedding", "feature_associations", "leading_contributions", "neighbor_agreement"]
+__all__ = [
+    "consensus_embedding",
+    "feature_associations",
+    "leading_contributions",
+    "neighbor_agreement",
+    "prediction_blocks",
+    "prediction_table",
+]

@@ -10,6 +10,7 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from coview.report._svg import LIGHT, canvas, inline_svg
+from coview.report._words import shorten
 
 
 def presence_map(patterns: pd.DataFrame, views: Sequence[str], *, plural: str, key: str, description: str) -> str:
@@ -28,18 +29,50 @@ def presence_map(patterns: pd.DataFrame, views: Sequence[str], *, plural: str, k
     -------
     svg : str
     """
-    total = int(patterns["n"].sum())
+    return pattern_map(
+        patterns[list(views)].to_numpy(dtype=bool), patterns["n"].tolist(), views, plural=plural, key=key,
+        description=description,
+    )  # fmt: skip
+
+
+def pattern_map(
+    observed: NDArray[np.bool_], counts: Sequence[int], views: Sequence[str], *, plural: str, key: str,
+    description: str, n_rarer: int = 0,
+) -> str:  # fmt: skip
+    """Views as rows, samples as columns in the order of their patterns, observed blocks filled.
+
+    Parameters
+    ----------
+    observed : ndarray of shape (n_patterns, n_views), dtype=bool
+        Patterns, left to right.
+    counts : sequence of int
+        Samples of each.
+    views : sequence of str
+        Views, top to bottom.
+    plural, key, description : str
+        Word for the samples, id prefix and text alternative.
+    n_rarer : int, default=0
+        Samples of patterns that are not drawn, hatched at the right end.
+
+    Returns
+    -------
+    svg : str
+    """
+    starts = np.cumsum([0, *counts]).tolist()
+    total = starts[-1] + n_rarer
     with canvas(420, 46 * len(views) // (1 + (len(views) > 4)) + 74) as (figure, (axes,)):
-        for row, view in enumerate(views):
+        for row in range(len(views)):
             for seen, role in ((True, "ours"), (False, "missing")):
-                part = patterns[patterns[view].astype(bool) == seen]
-                spans = list(zip(part["first"].tolist(), part["n"].tolist(), strict=True))
+                spans = [(starts[i], counts[i]) for i in np.flatnonzero(observed[:, row] == seen).tolist()]
                 axes.broken_barh(spans, (row - 0.36, 0.72), facecolors=LIGHT[role], edgecolors="none")
-        for first, n in zip(patterns["first"], patterns["n"], strict=True):
+            if n_rarer:
+                axes.broken_barh([(starts[-1], n_rarer)], (row - 0.36, 0.72), facecolors=LIGHT["paper"],
+                                 edgecolors=LIGHT["printed"], hatch="////", linewidth=0.5)  # fmt: skip
+        for first, n in zip(starts, counts, strict=False):
             axes.axvline(first, color=LIGHT["paper"], linewidth=0.8)
             if n > total / 15:
                 axes.text(first + n / 2, -0.52, str(n), ha="center", va="bottom", fontsize=8.5, color=LIGHT["muted"])
-        axes.set_yticks(range(len(views)), views)
+        axes.set_yticks(range(len(views)), [shorten(view) for view in views])
         axes.set_ylim(len(views) - 0.5, -0.9 if len(views) < 5 else -1.1)
         axes.set_xlim(0, total)
         axes.set_xticks([0, total], ["1", str(total)])
@@ -47,7 +80,11 @@ def presence_map(patterns: pd.DataFrame, views: Sequence[str], *, plural: str, k
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
         handles = [Patch(color=LIGHT["ours"], label="observed"), Patch(color=LIGHT["missing"], label="missing")]
-        figure.legend(handles=handles, loc="outside upper left", ncols=2)
+        if n_rarer:
+            handles.append(
+                Patch(facecolor=LIGHT["paper"], edgecolor=LIGHT["printed"], hatch="////", label="rarer patterns")
+            )
+        figure.legend(handles=handles, loc="outside upper left", ncols=3 if n_rarer else 2)
         return inline_svg(figure, key=key, title="Presence map", description=description)
 
 
@@ -111,7 +148,9 @@ def view_trust(trust: pd.DataFrame, equal_share: float, *, title: str, key: str,
         axes.text(equal_share + 0.008, -0.62, "equal shares", color=LIGHT["muted"], fontsize=8.5, va="center")
         axes.hlines(rows, trust["lower"], trust["upper"], color=LIGHT["ours"], linewidth=5, alpha=0.35)
         axes.plot(trust["share"], rows, "o", color=LIGHT["ours"], markersize=8)
-        axes.set_yticks(rows, [f"{view}\n(n = {n})" for view, n in zip(trust.index, trust["n_samples"], strict=True)])
+        axes.set_yticks(
+            rows, [f"{shorten(view)}\n(n = {n})" for view, n in zip(trust.index, trust["n_samples"], strict=True)]
+        )
         axes.set_ylim(len(trust) - 0.5, -0.9)
         axes.set_xlim(0, max(0.72, float(trust["upper"].max()) * 1.04))
         axes.set_xlabel("share of the view (points), 90 % interval (bars)")
@@ -186,7 +225,7 @@ def reasons(
         for j, (view, role, hatch) in enumerate(zip(contributions.columns, _VIEW_ROLES, _HATCHES, strict=False)):
             axes.barh(
                 rows + (j - (n_views - 1) / 2) * step, contributions[view], step * 0.86, facecolor=LIGHT[role],
-                hatch=hatch, edgecolor=LIGHT["paper"], linewidth=0.4, label=view,
+                hatch=hatch, edgecolor=LIGHT["paper"], linewidth=0.4, label=shorten(view),
             )  # fmt: skip
         axes.axvline(0, color=LIGHT["muted"], linewidth=1)
         axes.set_yticks(rows, [labels[sample] for sample in contributions.index])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
@@ -65,6 +66,7 @@ _STYLE: Any = {
     "lines.linewidth": 1.9,
     "lines.markersize": 5.5,
     "hatch.linewidth": 0.7,
+    "text.parse_math": False,  # names of views and samples may hold dollar signs
 }
 
 
@@ -103,17 +105,12 @@ def inline_svg(figure: Figure, *, key: str, title: str, description: str) -> str
     svg : str
         Without XML prologue, date or external address; colors as CSS variables with the light value as fallback.
     """
-    buffer = io.StringIO()
-    # Not savefig, which would draw every figure twice.
-    metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
-    FigureCanvasSVG(figure).print_svg(buffer, metadata=metadata)  # type: ignore[no-untyped-call]
-    text = buffer.getvalue()
+    text = _draw(figure)
     text = text[text.index("<svg") :]
     text = re.sub(r"<(metadata|style)\b.*?</\1>\s*", "", text, flags=re.DOTALL)
-    text = re.sub(r' transform="rotate\(-0 [^"]*"', "", text)
-    text = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), text)
+    # Only inside tags: the words in the picture stay as they are.
+    text = re.sub(r"<[^>]*>", lambda tag: _clean(tag[0], key), text)
     text = re.sub(r"\s*\n\s*", " ", text).replace("> <", "><")
-    text = _theme(_prefix_ids(text, key))
     width, height = (round(float(x) * PIXELS_PER_INCH) for x in figure.get_size_inches())
     head = (
         f'<svg class="picture" role="img" aria-labelledby="{key}-title {key}-desc" '
@@ -121,6 +118,25 @@ def inline_svg(figure: Figure, *, key: str, title: str, description: str) -> str
         f'<title id="{key}-title">{escape(title)}</title><desc id="{key}-desc">{escape(description)}</desc>'
     )
     return head + text[text.index(">") + 1 :].strip()
+
+
+def _draw(figure: Figure) -> str:
+    """The figure as matplotlib writes it."""
+    buffer = io.StringIO()
+    metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
+    with warnings.catch_warnings():
+        # The reader's browser has more scripts than matplotlib's font, which only measures the words here.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        # Not savefig, which would draw every figure twice.
+        FigureCanvasSVG(figure).print_svg(buffer, metadata=metadata)  # type: ignore[no-untyped-call]
+    return buffer.getvalue()
+
+
+def _clean(tag: str, key: str) -> str:
+    """One tag with short numbers, ids of its own and the colors of the page."""
+    tag = re.sub(r' transform="rotate\(-0 [^"]*"', "", tag)
+    tag = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), tag)
+    return _theme(_prefix_ids(tag, key))
 
 
 def _prefix_ids(svg: str, key: str) -> str:

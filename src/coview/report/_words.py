@@ -1,0 +1,35 @@
+"""Words for the page and its pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+__all__ = ["counted", "listed", "share_of", "shorten"]
+
+
+def shorten(text: object, limit: int = 24) -> str:
+    """One line of at most ``limit`` characters, cut in the middle, where names that belong together are alike."""
+    line = re.sub(r"[\s\x00-\x1f\x7f-\x9f]+", " ", str(text)).strip()
+    if len(line) <= limit:
+        return line
+    tail = (limit - 1) // 3
+    return f"{line[: limit - 1 - tail]}\N{HORIZONTAL ELLIPSIS}{line[len(line) - tail :]}"
+
+
+def counted(count: int, singular: str, plural: str | None = None) -> str:
+    """``1 sample``, ``2,000 samples``."""
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
+
+
+def share_of(part: int, whole: int) -> str:
+    """``3 of 40 (8%)``."""
+    return f"{part:,} of {whole:,} ({part / whole:.0%})" if whole else f"{part:,} of {whole:,}"
+
+
+def listed(items: Iterable[object], limit: int = 5) -> str:
+    """``a, b and c``; beyond the limit the number of those left out."""
+    words: Sequence[str] = [shorten(item, 60) for item in items]
+    if len(words) > limit:
+        return f"{', '.join(words[:limit])} and {len(words) - limit:,} more"
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
