@@ -6,14 +6,14 @@ import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from coview.persistence._problems import ModelFileError
 
-__all__ = ["open_archive", "write_archive"]
+__all__ = ["MAX_SIZE", "open_archive", "write_archive"]
 
 # Bytes that the members of a file may have when unpacked, all together.
-_MAX_SIZE = 4 * 2**30
+MAX_SIZE = 4 * 2**30
 # A file may unpack to this many times its size, and this much more.
 _MAX_RATIO, _SLACK = 60, 2**24
 # What shrinks more than this is stored as it is, so that files of ours stay far from the limit above.
@@ -44,7 +44,9 @@ def _worth_deflating(name: str, content: bytes) -> bool:
     return len(content) < 2**16 or len(zlib.compress(content, 1)) * _DEFLATED_RATIO > len(content)
 
 
-def open_archive(data: bytes, what: str) -> dict[str, bytes]:
+def open_archive(
+    data: bytes, what: str, *, check_names: Callable[[list[str], str], None] | None = None
+) -> dict[str, bytes]:
     """Members of a ZIP file by name, each checked against what the archive says of it.
 
     Parameters
@@ -52,6 +54,8 @@ def open_archive(data: bytes, what: str) -> dict[str, bytes]:
     data : bytes
     what : str
         How messages call the file.
+    check_names : callable, default=None
+        Raises where names are not those wanted; called before anything is unpacked.
 
     Raises
     ------
@@ -61,12 +65,16 @@ def open_archive(data: bytes, what: str) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
+            if check_names is not None:
+                check_names([entry.filename for entry in entries], what)
             _check_entries(entries, what, len(data))
             return {entry.filename: _read(archive, entry, what) for entry in entries}
     except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError) as error:
         if isinstance(error, ModelFileError):
             raise
-        raise ModelFileError(f"{what} is damaged: {error}. Take it from its source again, or fit anew.") from error
+        raise ModelFileError(
+            f"{what} is damaged or cut off ({str(error)[:120]}). Copy it again from where it came, or fit anew."
+        ) from error
 
 
 def _check_entries(entries: list[zipfile.ZipInfo], what: str, n_bytes: int) -> None:
@@ -82,7 +90,7 @@ def _check_entries(entries: list[zipfile.ZipInfo], what: str, n_bytes: int) -> N
             raise ModelFileError(f"{what} is encrypted ({name!r}). coview reads no encrypted files; decrypt it first.")
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ModelFileError(f"{what} is packed in a way that coview does not write ({name!r}). Fit anew.")
-    total, limit = sum(entry.file_size for entry in entries), min(_MAX_SIZE, _MAX_RATIO * n_bytes + _SLACK)
+    total, limit = sum(entry.file_size for entry in entries), min(MAX_SIZE, _MAX_RATIO * n_bytes + _SLACK)
     if total > limit:
         raise ModelFileError(
             f"{what} has {n_bytes:,} bytes but would unpack to {total:,}, more than the {limit:,} allowed. "
@@ -97,6 +105,6 @@ def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, what: str) -> bytes:
     if len(content) != entry.file_size:
         raise ModelFileError(
             f"{what} is damaged: {entry.filename!r} has not the {entry.file_size:,} bytes it announces. "
-            "Take it from its source again, or fit anew."
+            "Copy it again from where it came, or fit anew."
         )
     return content

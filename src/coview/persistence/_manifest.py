@@ -1,4 +1,4 @@
-"""The manifest of a model file: what it says of the model, and whether that can be so."""
+"""The manifest of a model file: what it says of the model, and whether it can be believed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from typing import Any
 
 from coview.persistence._problems import ModelFileError
 
-__all__ = ["FORMAT", "FORMAT_VERSION", "describe_model", "library_versions", "make_manifest", "parse_json"]
+__all__ = ["check_manifest", "describe_model", "digest", "library_versions", "make_manifest", "parse_json"]
 
 FORMAT = "coview-model"
 FORMAT_VERSION = 1
 _LIBRARIES = ("coview", "numpy", "scipy", "scikit-learn", "pandas", "skops")
 # Column names beyond this many are given by their checksum only.
 _MAX_COLUMNS = 1000
+_MAX_MANIFEST = 2**24
+_DAMAGED = "Copy the file again from where it came, or fit anew."
 
 
 def library_versions() -> dict[str, str]:
@@ -44,9 +46,7 @@ def _type_name(thing: Any) -> str:
 
 
 def _task(model: Any) -> str | None:
-    kind = getattr(model, "_estimator_type", None)
-    if kind is None and hasattr(model, "__sklearn_tags__"):
-        kind = model.__sklearn_tags__().estimator_type
+    kind = model.__sklearn_tags__().estimator_type if hasattr(model, "__sklearn_tags__") else None
     return {"classifier": "classification", "regressor": "regression"}.get(str(kind))
 
 
@@ -89,9 +89,76 @@ def parse_json(content: bytes, what: str) -> dict[str, Any]:
     try:
         value = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise ModelFileError(
-            f"{what} cannot be read: it is no JSON ({error}). The file is damaged; fit anew."
-        ) from error
+        raise ModelFileError(f"{what} cannot be read, for it is not proper JSON: {error}. {_DAMAGED}") from error
     if not isinstance(value, dict):
-        raise ModelFileError(f"{what} cannot be read: it holds no JSON object. The file is damaged; fit anew.")
+        raise ModelFileError(f"{what} cannot be read: it holds no JSON object. {_DAMAGED}")
     return value
+
+
+def check_manifest(content: bytes, members: Mapping[str, bytes], what: str) -> dict[str, Any]:
+    """The manifest, if it is one that this version of coview reads and fits the other members of the file.
+
+    Parameters
+    ----------
+    content : bytes
+        The manifest as it stands in the file.
+    members : mapping of str to bytes
+        The other members.
+    what : str
+        How messages call the file.
+    """
+    if len(content) > _MAX_MANIFEST:
+        raise ModelFileError(
+            f"The manifest of {what} has {len(content):,} bytes, more than any of coview. Do not use this file."
+        )
+    manifest = parse_json(content, f"The manifest of {what}")
+    _check_format(manifest, what)
+    _check_shape(manifest, what)
+    for name, member in members.items():
+        listed = manifest["members"][name]
+        if listed["size"] != len(member) or listed["sha256"] != digest(member):
+            raise ModelFileError(
+                f"{what} is damaged or was changed: the checksum of its {name} is not the one in its manifest. {_DAMAGED}"
+            )
+    return manifest
+
+
+def _check_format(manifest: dict[str, Any], what: str) -> None:
+    if manifest.get("format") != FORMAT:
+        raise ModelFileError(
+            f"{what} is no model of coview: its manifest gives the format {str(manifest.get('format'))[:40]!r} instead of "
+            f"{FORMAT!r}."
+        )
+    number = manifest.get("format_version")
+    if type(number) is not int or number < 1:
+        raise ModelFileError(
+            f"The manifest of {what} gives no proper format_version, but {str(number)[:40]!r}. {_DAMAGED}"
+        )
+    if number > FORMAT_VERSION:
+        versions = manifest.get("versions")
+        writer = str(versions.get("coview"))[:20] if isinstance(versions, dict) else "unknown"
+        raise ModelFileError(
+            f"{what} was written by coview {writer} in version {number} of the format; this is coview {version('coview')}, "
+            f"which reads version {FORMAT_VERSION}. Update coview: pip install --upgrade coview"
+        )
+
+
+def _check_shape(manifest: dict[str, Any], what: str) -> None:
+    """Raise unless everything is there, and of the type that it should have."""
+    versions, listed, types = manifest.get("versions"), manifest.get("members"), manifest.get("types")
+    proper = (
+        isinstance(versions, dict)
+        and all(isinstance(versions.get(name), str) for name in ("python", *_LIBRARIES))
+        and isinstance(listed, dict)
+        and all(isinstance(listed.get(name), dict) for name in ("record.json", "model.skops"))
+        and all(isinstance(entry.get("sha256"), str) and type(entry.get("size")) is int for entry in listed.values())
+        and isinstance(types, list)
+        and all(isinstance(name, str) for name in types)
+        and isinstance(manifest.get("model"), dict)
+        and isinstance(manifest["model"].get("class"), str)
+    )
+    if not proper:
+        raise ModelFileError(
+            f"The manifest of {what} lacks a part, or one is of another kind than it should be (versions, members, types, "
+            f"model). {_DAMAGED}"
+        )

@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.files import refuse_existing, writing
 from coview.persistence._archive import open_archive, write_archive
+from coview.persistence._building import build_model, unknown_types
 from coview.persistence._canonical import canonical_archive
 from coview.persistence._manifest import make_manifest
 from coview.persistence._problems import ModelFileError
 from coview.persistence._schema import inspect_schema
-from coview.persistence._trust import COVIEW_TYPES, LIBRARY_TYPES
 
 __all__ = ["save_model"]
 
@@ -79,11 +79,13 @@ def save_model(
 
 
 def model_bytes(model: Any, record: Mapping[str, Any] | None = None) -> bytes:
-    """What `save_model` writes."""
-    skops = _skops_bytes(model)
-    types = inspect_schema(open_archive(skops, _WHAT), _WHAT, _ADVICE)
-    members = {"record.json": _record_bytes(record), "model.skops": skops}
+    """What `save_model` writes: read back once, so that nobody keeps a file that cannot be read."""
+    data = _skops_bytes(model)
+    types = inspect_schema(open_archive(data, _WHAT), _WHAT, _ADVICE)
+    members = {"record.json": _record_bytes(record), "model.skops": data}
     manifest = make_manifest(model, types, members)
+    if build_model(data, _WHAT)[1] != manifest["model"]:
+        raise ModelFileError(f"{_WHAT} comes back changed when it is read. Report this, with the class of the model.")
     text = json.dumps(manifest, indent=1, ensure_ascii=True, allow_nan=False).encode("ascii")
     return write_archive({"manifest.json": text, **members})
 
@@ -91,13 +93,12 @@ def model_bytes(model: Any, record: Mapping[str, Any] | None = None) -> bytes:
 def _skops_bytes(model: Any) -> bytes:
     """The model as skops writes it, made canonical, without anything that is not on the trust list."""
     import skops.io  # takes a second, so only where it is needed
-    from skops.io.exceptions import UnsupportedTypeException
 
     try:
         data = canonical_archive(skops.io.dumps(model))
-    except (UnsupportedTypeException, TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError, RecursionError) as error:  # skops' own UnsupportedTypeException is a TypeError
         raise ModelFileError(f"{_WHAT} holds what skops cannot write: {error}. {_ADVICE}") from error
-    unknown = [name for name in skops.io.get_untrusted_types(data=data) if name not in COVIEW_TYPES | LIBRARY_TYPES]
+    unknown = unknown_types(data)
     if unknown:
         raise ModelFileError(
             f"{_WHAT} holds {', '.join(map(repr, unknown[:5]))}, not on coview's list of trusted types, so that it would not "
