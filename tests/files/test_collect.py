@@ -63,6 +63,11 @@ def test_named_views_keep_their_order_and_their_names(write):
     assert read_table_set(options).tables.names == ["scan", "record"]
 
 
+def test_a_slash_or_a_space_may_be_part_of_a_views_name(write):
+    path = write("ct.csv", CT)
+    assert read_table_set(TableOptions(view=(f"a/b c ={path}",))).tables.names == ["a/b c"]
+
+
 def test_an_equals_sign_in_a_file_name_belongs_to_the_file(write):
     assert read_table_set(TableOptions(view=(f"ct={write('a=b.csv', CT)}",))).tables.names == ["ct"]
 

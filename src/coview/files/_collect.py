@@ -32,6 +32,7 @@ from coview.views import AlignedTables
 __all__ = ["read_table_set"]
 
 _LABEL_FILE = None  # what stands for the labels' file among the names of the views
+_NO_NAMES = {None, "", "obs_names", "index", "ids"}  # of id columns that nobody named
 _Tables = dict[str | None, FileTable]
 
 
@@ -181,4 +182,5 @@ def _id_name(tables: Sequence[FileTable]) -> str:
     if all(table.ids is None for table in tables):
         return "row"
     names = {table.id_column for table in tables}
-    return (names.pop() if len(names) == 1 else None) or "sample"
+    name = names.pop() if len(names) == 1 else None
+    return "sample" if name in _NO_NAMES else str(name)

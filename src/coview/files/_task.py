@@ -50,7 +50,7 @@ def _numbers(known: pd.Series) -> pd.Series | None:
     """The labels as float64, or None where they are not numbers; truth values are classes."""
     if pd.api.types.is_bool_dtype(known.dtype) or column_kind(known) != "number":
         return None
-    if any(isinstance(cell, bool) for cell in known.array[:1]):
+    if any(isinstance(cell, bool | np.bool_) for cell in known.array[:1]):
         return None
     return known.astype(np.float64)
 
