@@ -48,7 +48,7 @@ def test_results_go_to_stdout_and_talk_to_stderr(folder, capsys):
     assert first.startswith("clinical  clinical.csv  4 rows, 2 columns")
     assert second.startswith("ct        ct.csv        2 rows, 1 column")
     assert rest[0] == "4 samples, 2 views; 4 labeled in 'died'"
-    assert rest[1].startswith("note: Of 4 samples, 2 have a row in all 2 views")
+    assert rest[1].startswith("note: Of 4 samples, 2 have a row in both views")
 
 
 def test_quiet_leaves_the_result_alone(folder, capsys):

@@ -46,7 +46,7 @@ def test_several_files_are_views_named_by_stem_and_joined_by_id(write):
         ("ct", (3, 1), None),
     ]
     (finding,) = [finding for finding in table_set.findings if finding.code == "partial_overlap"]
-    assert finding.message.startswith("Of 4 samples, 2 have a row in all 2 views (clinical 3, ct 3)")
+    assert finding.message.startswith("Of 4 samples, 2 have a row in both views (clinical 3, ct 3)")
 
 
 def test_a_table_set_is_a_source_of_views_and_tables(write):

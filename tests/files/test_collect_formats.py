@@ -112,8 +112,7 @@ def test_modalities_are_views(clinical, tmp_path):
 
     path = tmp_path / "cells.h5mu"
     # this anndata cannot write pandas' newer text
-    with warnings.catch_warnings(), pd.option_context("future.infer_string", False):
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"), pd.option_context("future.infer_string", False):
         mudata.MuData({"rna": modality(IDS, 3), "atac": modality(IDS[:4:-1], 2)}).write(path)
     table_set = read_table_set(TableOptions(data=(str(path),), labels=f"{clinical}:died"))
     assert table_set.tables.names == ["rna", "atac"]
