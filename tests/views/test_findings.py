@@ -358,6 +358,38 @@ def test_nullable_numbers_and_truth_values():
     assert codes(frame) == ["partly_missing_rows", "duplicated_columns"]
 
 
+def test_cells_of_every_kind_are_borne():
+    n = 60
+    odd = pd.DataFrame(
+        {
+            "mixed": [1, "a", 2.5] * 20,
+            "lists": [[1], [2], [3]] * 20,
+            "huge": [1e308, -1e308, 0.5] * 20,
+            "missing": pd.array([pd.NA] * n, dtype="Int64"),
+            "spans": pd.to_timedelta(np.arange(n), unit="D"),
+            "intervals": pd.cut(np.arange(n), 4),
+            7: np.arange(n) ** 2,
+        },
+        index=ids(n),
+    )
+    found = {finding.code: finding.columns for finding in problems(odd, classes())}
+    assert found["unusable_columns"] == ("lists", "spans")
+    assert found["all_missing"] == ("missing",)
+    objects = odd[["missing", "huge"]].astype(object).to_numpy()
+    assert codes({"v": objects}) == ["all_missing"]
+
+
+def test_nullable_labels():
+    frame = clean()
+    frame["leak"] = np.arange(60.0)[::-1] ** 2
+    targets = pd.Series(frame["leak"].astype("Float64") * 2, index=ids(60))
+    targets.iloc[3] = pd.NA
+    assert [finding.code for finding in problems(frame, targets)] == ["label_in_column"]
+    truth = (frame["leak"] > 900).astype("boolean")
+    truth.iloc[3] = pd.NA
+    assert [finding.code for finding in problems(frame, truth)] == ["label_leakage"]
+
+
 def test_levels_stand_worst_first():
     frame = clean()
     frame["constant"], frame["row"] = 1.0, np.arange(60)

@@ -14,7 +14,7 @@ from coview.views._numeric import column_kind
 from coview.views._presence import observed_rows
 from coview.views._tables import AlignedTables, Table
 
-__all__ = ["ColumnBlock", "ObservedView", "SortedBlock", "column_blocks", "column_names", "observed_views"]
+__all__ = ["ColumnBlock", "ObservedView", "SortedBlock", "column_blocks", "observed_views"]
 
 _CHUNK = 2**20  # cells in a block
 _ENCODED = ("category", "text", "numbers and text")  # kinds that become categories or text features
@@ -41,6 +41,16 @@ class ObservedView:
     def is_sparse(self) -> bool:
         """Whether the cells are a sparse array."""
         return bool(sparse.issparse(self.table.values))
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Names of the columns as text; ``x0``, ``x1`` and so on where the table has none."""
+        columns = self.table.columns
+        if columns is None:
+            return [f"x{position}" for position in range(self.table.n_features)]
+        if isinstance(columns, pd.MultiIndex):
+            return ["|".join(map(str, label)) for label in columns]
+        return [str(label) for label in columns]
 
     @cached_property
     def kinds(self) -> list[str]:
@@ -108,18 +118,8 @@ def observed_views(aligned: AlignedTables) -> list[ObservedView]:
     return views
 
 
-def column_names(table: Table) -> list[str]:
-    """Names of the columns as text; ``x0``, ``x1`` and so on where the table has none."""
-    if table.columns is None:
-        return [f"x{position}" for position in range(table.n_features)]
-    if isinstance(table.columns, pd.MultiIndex):
-        return ["|".join(map(str, label)) for label in table.columns]
-    return [str(label) for label in table.columns]
-
-
 def column_blocks(view: ObservedView, positions: NDArray[np.intp] | None = None) -> Iterator[ColumnBlock]:
     """The number columns of a dense view, then its category and text columns; all, or those at some positions."""
-    names = column_names(view.table)
     kinds = np.asarray(view.kinds, dtype=object)
     step = max(1, _CHUNK // max(1, len(view.rows)))
     for is_number in (True, False):
@@ -128,15 +128,15 @@ def column_blocks(view: ObservedView, positions: NDArray[np.intp] | None = None)
             chosen = np.intersect1d(chosen, positions)
         for start in range(0, len(chosen), step):
             places = chosen[start : start + step]
-            part = [names[place] for place in places]
+            part = [view.names[place] for place in places]
             cells = view.take(places)
             yield _number_block(part, places, cells) if is_number else _category_block(part, places, cells)
 
 
 def _number_block(names: list[str], positions: NDArray[np.intp], values: Any) -> ColumnBlock:
     if not isinstance(values, pd.DataFrame):
-        cells = np.array(pd.DataFrame(values) if values.dtype.kind == "O" else values, dtype=np.float64)
-    elif all(isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in values.dtypes.unique()):
+        values = pd.DataFrame(values)
+    if all(isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in values.dtypes.unique()):
         cells = values.to_numpy(dtype=np.float64)
     else:
         cells = np.column_stack([_numbers(values.iloc[:, place]) for place in range(values.shape[1])])

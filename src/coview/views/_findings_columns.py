@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coview.views._findings import Finding, Level, column_finding
-from coview.views._findings_blocks import ColumnBlock, ObservedView, SortedBlock, column_names
+from coview.views._findings_blocks import ColumnBlock, ObservedView, SortedBlock
 from coview.views._findings_sentinels import SentinelCells, sentinel_cells, sentinel_findings
 from coview.views._findings_text import TextNotes, look_at_text, text_findings
 from coview.views._ids import some
@@ -74,7 +74,8 @@ class ColumnNotes:
     def _add_numbers(self, block: ColumnBlock, ordered: SortedBlock) -> None:
         for place in np.flatnonzero(block.infinite):
             self.infinite[block.names[place]] = int(block.infinite[place])
-        spread = ordered.largest - ordered.smallest
+        with np.errstate(over="ignore"):
+            spread = ordered.largest - ordered.smallest
         whole = ordered.whole & (ordered.n_observed >= _FEWEST_ROWS)
         serial = whole & (ordered.n_distinct == ordered.n_observed) & (spread + 1 <= 1.05 * ordered.n_observed)
         for place in np.flatnonzero(serial):  # only in the order of the rows: ranks are whole and distinct, too
@@ -108,7 +109,7 @@ class ColumnNotes:
         """Columns of a kind that no encoding exists for."""
         if self.view.is_sparse:
             return []
-        names, usable = column_names(self.view.table), {"number", "category", "text", "numbers and text"}
+        names, usable = self.view.names, {"number", "category", "text", "numbers and text"}
         found = [(names[place], kind) for place, kind in enumerate(self.view.kinds) if kind not in usable]
         if not found:
             return []

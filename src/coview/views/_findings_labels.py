@@ -55,7 +55,7 @@ def read_target(tables: AlignedTables, labels: pd.Series) -> Target:
         labels = labels.set_axis(found)[~found.duplicated()].reindex(id_text(tables.ids))
     missing = labels.isna().to_numpy()
     if labels.dtype.kind == "f":
-        numbers = labels.to_numpy(dtype=np.float64)
+        numbers = labels.to_numpy(dtype=np.float64, na_value=np.nan)
         return Target([], np.where(missing, -1, 0).astype(np.intp), numbers)
     codes = np.full(len(labels), -1, dtype=np.intp)
     texts = id_text(pd.Index(labels[~missing].astype(object)))

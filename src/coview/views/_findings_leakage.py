@@ -10,7 +10,7 @@ from scipy import sparse, stats
 from scipy.special import gammaln
 
 from coview.views._findings import Finding, column_finding
-from coview.views._findings_blocks import ColumnBlock, ObservedView, SortedBlock, column_names
+from coview.views._findings_blocks import ColumnBlock, ObservedView, SortedBlock
 from coview.views._findings_labels import Target
 from coview.views._ids import some
 
@@ -184,7 +184,7 @@ class LeakageNotes:
         chance = len(totals) * np.log(2) - _log_arrangements(totals)
         if chance <= self._threshold:
             mixed = (present.sum(axis=1) > 0) & (present.sum(axis=1) < totals.sum())
-            names = column_names(self.view.table)
+            names = self.view.names
             for place in np.flatnonzero(telling & mixed):
                 own = [name for name, count in zip(self.target.classes, present[place], strict=True) if count]
                 self.telling[names[place]] = f"stored for {some(own)} only"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coview.views._findings import Finding
-from coview.views._findings_blocks import ObservedView, column_blocks, column_names
+from coview.views._findings_blocks import ObservedView, column_blocks
 from coview.views._findings_duplicates import cell_hashes
 from coview.views._ids import some
 from coview.views._tables import AlignedTables
@@ -45,7 +45,7 @@ def columns_of_one_name(
 
 
 def _named(view: ObservedView, position: int) -> _Place:
-    return view.table.name, column_names(view.table)[position]
+    return view.table.name, view.names[position]
 
 
 def _shared_names(views: Sequence[ObservedView]) -> dict[str, list[tuple[ObservedView, int]]]:
@@ -53,7 +53,7 @@ def _shared_names(views: Sequence[ObservedView]) -> dict[str, list[tuple[Observe
     owners: dict[str, list[tuple[ObservedView, int]]] = defaultdict(list)
     for view in views:
         if not view.is_sparse and view.table.columns is not None and len(view.rows):
-            for position, name in enumerate(column_names(view.table)):
+            for position, name in enumerate(view.names):
                 owners[name.casefold()].append((view, position))
     shared = {name: places for name, places in owners.items() if len(places) > 1}
     return shared if len(shared) <= _MOST_NAMES else {}

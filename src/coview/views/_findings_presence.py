@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coview.views._findings import Finding, Level, column_finding
-from coview.views._findings_blocks import ObservedView, column_names, observed_views
+from coview.views._findings_blocks import ObservedView, observed_views
 from coview.views._ids import almost_equal_ids, some
 from coview.views._tables import AlignedTables
 
@@ -211,7 +211,7 @@ def row_findings(tables: AlignedTables, view: ObservedView) -> list[Finding]:
         )
     mostly = np.flatnonzero((per_column > 0.5 * n_rows) & (per_column < n_rows))
     if len(mostly):
-        names = column_names(view.table)
+        names = view.names
         text = "missing for more than half of the samples that have the view"
         columns = [names[position] for position in mostly]
         findings.append(column_finding("mostly_missing", "note", name, columns, f"is {text}", f"are {text}"))

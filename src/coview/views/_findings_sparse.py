@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coview.views._findings import Finding, column_finding
-from coview.views._findings_blocks import ObservedView, column_names
+from coview.views._findings_blocks import ObservedView
 from coview.views._findings_duplicates import ColumnHashes, RowHashes, number_hashes, repeated_rows
 from coview.views._findings_labels import Target
 from coview.views._findings_leakage import LeakageNotes
@@ -23,7 +23,7 @@ def look_at_sparse(
 ) -> list[Finding]:
     """Infinite entries, columns of zeros, equal columns and rows, columns that tell the label."""
     values = sparse.csr_array(view.table.values[view.rows])
-    names = column_names(view.table)
+    names = view.names
     per_column = np.bincount(values.indices[values.data != 0], minlength=values.shape[1])
     filled = np.diff(sparse.csr_array(values != 0).indptr) > 0
     found = [
