@@ -116,6 +116,14 @@ def test_columns_and_views_that_the_model_does_not_know_are_left_out_and_named(m
     assert (tmp_path / "p.csv").read_bytes() == (tmp_path / "q.csv").read_bytes()
 
 
+def test_a_file_of_another_name_is_known_by_its_columns(model, files, tmp_path, capsys):
+    assert predict("-m", model, files["clinical"], files["ct"], "-o", tmp_path / "p.csv") == 0
+    new = write(tmp_path, {"visits 2024": views()["clinical"], "ct": views()["ct"]})["visits 2024"]
+    assert predict("-m", model, new, files["ct"], "-o", tmp_path / "q.csv") == 0
+    assert "'visits 2024' has the columns of the model's view 'clinical' and is taken for it" in capsys.readouterr().err
+    assert (tmp_path / "p.csv").read_bytes() == (tmp_path / "q.csv").read_bytes()
+
+
 def test_a_renamed_column_is_an_error_that_names_the_nearest(model, files, tmp_path, capsys):
     write(tmp_path, {"ct": views()["ct"].rename(columns={"volume": "Volume (ml)"})})
     assert predict("-m", model, files["ct"]) == 1
@@ -257,6 +265,15 @@ def test_the_file_of_the_fit_can_be_predicted_though_it_holds_the_labels(tmp_pat
     assert run(["fit", *map(str, [path, "--target", "state", *words])]) == 0
     assert predict("-m", tmp_path / "m", path, "-o", tmp_path / "p.csv") == 0
     assert len(answers(tmp_path / "p.csv")) == 48
+
+
+def test_samples_of_the_training_are_counted(tmp_path, capsys):
+    paths = write(tmp_path, cohort())
+    words = [paths["ct"], "--labels", paths["labels"], "--target", "state", "--cv", "2"]
+    assert run(["fit", *words, "--method", "imputation-logistic-regression", "-o", str(tmp_path / "m")]) == 0
+    capsys.readouterr()
+    assert predict("-m", tmp_path / "m", paths["ct"]) == 0
+    assert "16 of these samples had a label in training" in capsys.readouterr().err
 
 
 def test_an_interrupted_run_leaves_no_file(model, files, tmp_path, monkeypatch):

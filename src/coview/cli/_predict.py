@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +61,7 @@ def predict(
     target = str(saved.record.get("target") or "")
     table_set = read_data(ctx, data, labels=False, ignored=(target,) if target else ())
     tables = _known(table_set, saved.model)
+    _say_trained(saved.record, tables)
     _say_gaps(saved.model, tables)
     blocks = _Blocks(saved.model, tables, table_set.id_name, no_view)
     if output != "-":
@@ -104,6 +105,16 @@ def _known(table_set: "TableSet", model: Any) -> "AlignedTables":
     for finding in findings:
         say(f"{finding.level}: {finding.message} {finding.advice}".rstrip())
     return tables
+
+
+def _say_trained(record: Mapping[str, Any], tables: "AlignedTables") -> None:
+    """Say how many of the samples the model was taught the label of."""
+    evaluation = record.get("evaluation")
+    trained = tables.ids.astype(str).isin(evaluation["samples"]).sum() if evaluation else 0
+    if trained:
+        say(
+            f"note: {trained} of these samples had a label in training: their predictions do not show how good the model is."
+        )
 
 
 def _say_gaps(model: Any, tables: "AlignedTables") -> None:

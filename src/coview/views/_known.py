@@ -11,6 +11,7 @@ from coview.exceptions import ViewError
 from coview.views._columns import take_columns
 from coview.views._findings import Finding
 from coview.views._ids import some
+from coview.views._renaming import rename_by_columns
 from coview.views._similar import similar_names
 from coview.views._tables import AlignedTables, Table
 from coview.views._validation import missing_columns_message
@@ -36,7 +37,8 @@ def select_known(
     known : AlignedTables
         Over the same samples; columns in the order of the fit.
     findings : list of Finding
-        ``unknown_view`` and ``unknown_columns``, for what was left out.
+        ``unknown_view`` and ``unknown_columns``, for what was left out; ``renamed_view`` for a table of unknown name
+        that has all columns of the one view that is not given: it is taken for that view.
 
     Raises
     ------
@@ -51,10 +53,11 @@ def select_known(
     >>> list(known.tables[0].columns), [finding.columns for finding in findings]
     (['volume', 'grade'], [('note',)])
     """
+    aligned, findings = rename_by_columns(aligned, view_names, feature_names)
     positions = [position for position, name in enumerate(aligned.names) if name in view_names]
     if not positions:
         raise ViewError(_no_view_message(aligned, view_names, feature_names))
-    findings = [
+    findings += [
         _unknown_view(table, view_names, feature_names) for table in aligned.tables if table.name not in view_names
     ]
     tables = []
