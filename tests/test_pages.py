@@ -2,7 +2,8 @@
 
 Python blocks share one namespace per page; where they show output after ``>>>`` it must come. In ``console`` blocks,
 lines after ``$`` are commands of coview; the output shown below one must come, with ``...`` for what is left out.
-``# exit code 1`` behind a command says that it is to fail.
+``# exit code 1`` behind a command says that it is to fail. What a reader is taken to have already is made by a block in a
+comment, ``<!-- console`` or ``<!-- python``.
 """
 
 import contextlib
@@ -22,7 +23,7 @@ pytest.importorskip("xlsxwriter")
 pytest.importorskip("pyarrow")
 
 ROOT = Path(__file__).parents[1]
-BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(?:```|<!-- )(python|console)\n(.*?)^(?:```|-->)$", re.MULTILINE | re.DOTALL)
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 SLOW = {"README.md"}
 
