@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from coview.compose import TableEncoder
 from coview.exceptions import ViewError
 from coview.gaussian_process import BayesianCoTrainingRegressor
-from coview.inspection import _predictions, prediction_blocks, prediction_table
+from coview.inspection import _predictions, prediction_blocks, prediction_table, tell_views_apart
 from coview.model_selection import usual_methods
 
 
@@ -86,6 +86,20 @@ def test_numbers_with_their_interval():
     assert_allclose(table["predicted"], mean)
     assert_allclose(table["sd"], sd)
     assert_allclose(norm.cdf(table["upper"], mean, sd) - norm.cdf(table["lower"], mean, sd), 0.9)
+
+
+@pytest.mark.parametrize(
+    ("shares", "lower", "upper", "apart"),
+    [
+        ([0.5, 0.5], [0.5, 0.5], [0.5, 0.5], False),
+        ([0.5, 0.5], [0.5, 0.0], [0.5, 0.5], True),
+        ([0.3, 0.7], [0.3, 0.7], [0.3, 0.7], True),  # given, not measured, yet different
+        ([1.0], [0.0], [1.0], False),
+        ([0.5, 0.5, np.nan], [0.5, 0.5, np.nan], [0.5, 0.5, np.nan], False),
+    ],
+)
+def test_trust_tells_views_apart_where_shares_differ_or_might(shares, lower, upper, apart):
+    assert tell_views_apart(pd.DataFrame({"share": shares, "lower": lower, "upper": upper})) is apart
 
 
 def test_names_of_views_with_a_space_stay_apart():

@@ -113,21 +113,25 @@ def test_majority_class_is_the_share_in_each_training_part(spy):
     assert_allclose(evaluation.predictions["majority class"], evaluation.predictions["spy"])
 
 
-def test_scores_are_means_over_folds_with_their_standard_error(spy):
-    aligned, y = cohort()
+def test_scores_are_taken_over_all_samples_with_their_standard_error_over_folds(spy):
+    aligned, y = cohort(22)
     methods = usual_methods("classification", n_components=2) | {"spy": spy}
     evaluation = cross_validate_methods(methods, aligned, y, n_splits=3, task="classification")
-    proba = evaluation.predictions["gradient-boosting"]
+    proba = evaluation.predictions["imputation-pca-logistic-regression"]
     losses, areas = [], []
     for fold in range(3):
         here = evaluation.folds == fold
         losses.append(log_loss(evaluation.y[here], proba[here], labels=["ill", "well"]))
         areas.append(roc_auc_score(evaluation.y[here] == "well", proba[here][:, 1]))
     rows = evaluation.scores.set_index(["method", "metric"])
-    assert rows.loc[("gradient-boosting", "log_loss"), "mean"] == pytest.approx(np.mean(losses))
-    assert rows.loc[("gradient-boosting", "log_loss"), "se"] == pytest.approx(np.std(losses, ddof=1) / np.sqrt(3))
-    assert evaluation.score("gradient-boosting", "auc") == pytest.approx(np.mean(areas))
-    assert rows.loc[("gradient-boosting", "log_loss"), "n_folds"] == 3
+    loss = rows.loc[("imputation-pca-logistic-regression", "log_loss")]
+    assert loss["mean"] == pytest.approx(log_loss(evaluation.y, proba, labels=["ill", "well"]))
+    assert loss["mean"] == pytest.approx(evaluation.losses("imputation-pca-logistic-regression").mean())
+    assert loss["mean"] != pytest.approx(np.mean(losses))  # folds of 8, 7 and 7 samples
+    assert loss["se"] == pytest.approx(np.std(losses, ddof=1) / np.sqrt(3))
+    assert loss["n_folds"] == 3
+    area = rows.loc[("imputation-pca-logistic-regression", "auc")]
+    assert area["mean"] == pytest.approx(np.mean(areas))
 
 
 def test_calibration_error_is_taken_over_all_folds_together():

@@ -66,15 +66,25 @@ def _print_views(record: Mapping[str, Any], model: Any) -> None:
     for line in facts["encoding"]:
         click.echo(line)
     click.echo()
-    if "view_trust" not in facts:
-        return
-    rows = [["view", "trust", "90 % interval", "samples", ""]]
-    for view in facts["view_trust"]:
-        interval = f"{view['lower']:.2f} to {view['upper']:.2f}"
-        rows.append([view["view"], f"{view['share']:.2f}", interval, str(view["n_samples"]), view["status"]])
-    for line in in_columns(rows):
+    for line in _trust_lines(model):
         click.echo(line)
-    click.echo()
+
+
+def _trust_lines(model: Any) -> list[str]:
+    """Return a table of the trust in each view, or a sentence where there is nothing to tell apart."""
+    from coview.inspection import tell_views_apart
+
+    trust = getattr(model[-1], "view_trust_", None)
+    if trust is None or len(trust) < 2:
+        return []
+    if not tell_views_apart(trust):
+        return ["The labels speak for using all views alike: none stands out, and none can be dropped.", ""]
+    rows = [["view", "trust", "90 % interval", "samples", ""]]
+    for view in trust.reset_index().to_dict("records"):
+        interval = f"{view['lower']:.2f} to {view['upper']:.2f}"
+        status = "" if view["status"] == "assessed" else view["status"]
+        rows.append([view["view"], f"{view['share']:.2f}", interval, str(view["n_samples"]), status])
+    return [*in_columns(rows), ""]
 
 
 def model_facts(model: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from coview.inspection._associations import feature_associations
 from coview.inspection._contributions import leading_contributions
 from coview.inspection._embedding import consensus_embedding, neighbor_agreement
 from coview.inspection._predictions import prediction_blocks, prediction_table
+from coview.inspection._trust import tell_views_apart
 
 __all__ = [
     "consensus_embedding",
@@ -12,4 +13,5 @@ __all__ = [
     "neighbor_agreement",
     "prediction_blocks",
     "prediction_table",
+    "tell_views_apart",
 ]

@@ -19,8 +19,10 @@ METRICS = {
     "classification": ("accuracy", "log_loss", "auc", "brier", "calibration_error"),
     "regression": ("rmse", "mae", "r2", "negative_log_density", "coverage_90"),
 }
-# Of a few samples these say nothing: they are taken over all folds together.
-_POOLED = ("calibration_error", "r2")
+# Of a few samples these say nothing: their standard errors come from leaving one fold out of all.
+_OF_MANY_SAMPLES = ("calibration_error", "r2")
+# Ranks of different models do not compare: this is a mean over folds, all others are taken over all samples at once.
+_FOLD_BY_FOLD = ("auc",)
 
 
 class PairedDifference(NamedTuple):
@@ -59,8 +61,8 @@ class Evaluation:
         Method -> probabilities of shape (n_scored, n_classes), or mean and standard deviation of an observation,
         shape (n_scored, 2), the latter NaN where a method does not state any.
     scores : DataFrame
-        ``method``, ``metric``, ``mean`` over the folds, ``se`` (standard error over the folds, NaN where it cannot be
-        known) and ``n_folds``.
+        ``method``, ``metric``, ``mean`` over all scored samples (AUC: over the folds), ``se`` (standard error over the
+        folds, NaN where it cannot be known) and ``n_folds``.
     fold_scores : DataFrame
         ``method``, ``fold``, ``metric``, ``value``.
     """
@@ -210,21 +212,22 @@ def summarize_folds(
     predictions: Mapping[str, NDArray[np.float64]],
     classes: NDArray[Any],
 ) -> pd.DataFrame:
-    """Mean and standard error of every score over the folds.
+    """Every score over all samples (AUC: mean over the folds), with its standard error over the folds.
 
-    Calibration error and R² of a few samples say nothing: they are computed over all folds together, with the
-    standard error of the jackknife that leaves one fold out.
+    Calibration error and R² of a few samples say nothing, so their error is that of the jackknife that leaves one fold
+    out.
     """
     grouped = fold_scores.groupby(["method", "metric"], sort=False)["value"]
     summary = grouped.agg(mean="mean", se="sem", n_folds="count").reset_index()
     for method, predicted in predictions.items():
         whole = _scores(y, predicted, classes)
         parts = [_scores(y[folds != fold], predicted[folds != fold], classes) for fold in np.unique(folds)]
-        for metric in [metric for metric in _POOLED if metric in whole]:
-            values = np.array([part[metric] for part in parts])
-            error = np.sqrt((len(values) - 1) * values.var())
+        for metric in [metric for metric in whole if metric not in _FOLD_BY_FOLD]:
             here = (summary["method"] == method) & (summary["metric"] == metric)
-            summary.loc[here, ["mean", "se", "n_folds"]] = [whole[metric], error, len(values)]
+            summary.loc[here, "mean"] = whole[metric]
+            if metric in _OF_MANY_SAMPLES:
+                values = np.array([part[metric] for part in parts])
+                summary.loc[here, ["se", "n_folds"]] = [np.sqrt((len(values) - 1) * values.var()), len(values)]
     return summary.astype({"n_folds": np.int64})
 
 

@@ -72,11 +72,16 @@ def _against_simple(evaluation: Evaluation, method: str, simple: str) -> str:
 
 
 def _numbers(evaluation: Evaluation, method: str, reference: str) -> str:
-    """Both losses and their difference."""
-    name = "log loss" if evaluation.task == "classification" else "mean squared error"
+    """Both losses and their difference, to the digits of a table of scores."""
     ours, other = evaluation.losses(method).mean(), evaluation.losses(reference).mean()
     difference = evaluation.difference(method, reference)
+    paired = f"paired over {difference.n_samples} samples"
+    if evaluation.task == "regression":
+        return (
+            f"RMSE {ours**0.5:.3f} against {other**0.5:.3f}; mean squared error differs by {difference.mean:+.2g} ± "
+            f"{difference.standard_error:.2g}, {paired}"
+        )
     return (
-        f"{name} {ours:.3g} against {other:.3g}; difference {difference.mean:+.2g} ± {difference.standard_error:.2g}, "
-        f"paired over {difference.n_samples} samples"
+        f"log loss {ours:.3f} against {other:.3f}; difference {difference.mean:+.3f} ± "
+        f"{difference.standard_error:.3f}, {paired}"
     )

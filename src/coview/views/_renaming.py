@@ -40,4 +40,4 @@ def rename_by_columns(
 
 
 def _has_columns(table: Table, labels: Sequence[Any] | None) -> bool:
-    return bool(labels) and table.columns is not None and bool(pd.Index(labels).isin(table.columns).all())
+    return bool(labels) and table.columns is not None and bool(pd.Index(list(labels or ())).isin(table.columns).all())
