@@ -228,7 +228,7 @@ def test_findings_of_one_kind_share_their_advice(folder, capsys):
     assert run(["check", "blood.csv", "ct.csv"]) == 0
     out = capsys.readouterr().out
     assert out.count("[constant_columns]") == 2
-    assert out.count("they carry no information") == 1
+    assert out.count("It carries no information") == 1
 
 
 def test_many_views_are_numbered(folder, capsys):

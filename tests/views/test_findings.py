@@ -69,7 +69,7 @@ def test_sample_without_any_view():
     frame = clean()
     frame.loc["p7"] = np.nan
     finding = only(frame)
-    assert (finding.code, finding.level, finding.ids, finding.count) == ("samples_without_view", "error", ("p7",), 1)
+    assert (finding.code, finding.level, finding.ids, finding.count) == ("samples_without_view", "warning", ("p7",), 1)
 
 
 def test_view_that_shares_no_sample():

@@ -19,7 +19,7 @@ _FEWEST_ROWS = 20  # fewer say little about how a column is spread
 _CODE_ROWS, _MOST_CODES = 50, 8  # rows needed, and most distinct whole numbers, to ask whether they are categories
 _SCALES = 1e6  # ratio of spreads worth a note
 
-_DROP = "Leave them out of the file; they carry no information."
+_DROP = "It carries no information; --leave-out COL drops it."
 
 
 @dataclass
@@ -114,7 +114,9 @@ class ColumnNotes:
         if not found:
             return []
         kinds = ", ".join(dict.fromkeys(kind for _, kind in found))
-        advice = "Turn dates into numbers (days since a day), anything else into numbers or words; or leave it out."
+        advice = (
+            "Turn dates into numbers (days since a day), anything else into numbers or words; or give --leave-out COL."
+        )
         columns = [name for name, _ in found]
         text = f"no number, category or text ({kinds})"
         return [column_finding("unusable_columns", "error", view, columns, f"holds {text}", f"hold {text}", advice)]
@@ -146,9 +148,7 @@ class ColumnNotes:
         columns = self.named["identifier_columns"]
         if not columns:
             return []
-        advice = (
-            "Leave row numbers out, or give --id COL if they are the sample ids: they say nothing about new samples."
-        )
+        advice = "Leave row numbers out (--leave-out COL), or give --id COL if they are the sample ids."
         one, several = "numbers the rows", "number the rows"
         return [column_finding("identifier_columns", "warning", view, columns, one, several, advice)]
 

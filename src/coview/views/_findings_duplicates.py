@@ -131,7 +131,7 @@ def repeated_columns(groups: Sequence[Sequence[tuple[str, str]]]) -> list[Findin
                 "note",
                 f"{_columns(len(columns))} of view '{view}' the same values as another: {shown}"
                 f"{_and_more(len(equal), 5)}.",
-                "Keep one of each.",
+                "Keep one of each (--leave-out COL drops a column).",
                 view,
                 tuple(columns[:_FIRST]),
                 count=len(columns),
@@ -144,7 +144,7 @@ def repeated_columns(groups: Sequence[Sequence[tuple[str, str]]]) -> list[Findin
                 "columns_repeated_across_views",
                 "warning",
                 f"Columns of different views hold the same values: {shown}{_and_more(len(across), 5)}.",
-                "Keep each in one view: views that share a column agree for no reason.",
+                "Keep each in one view (--leave-out VIEW:COL): views that share a column agree for no reason.",
                 columns=tuple(column for group in across for _, column in group)[:_FIRST],
                 count=len(across),
             )

@@ -20,8 +20,8 @@ _EXPECTED = 0.01  # columns that chance may be expected to give, over all column
 _STRAY = 0.02  # share of each class that may stand on the wrong side of a cut
 _CORRELATION = 0.999  # with a numeric target
 _ADVICE = (
-    "Leave out what is known only because the label is (an outcome, a code made from it, the order of the file); a "
-    "strong feature known beforehand may stay."
+    "Leave out (--leave-out COL) what is known only because the label is: an outcome, a code made from it, the order of "
+    "the file. A strong feature known beforehand may stay."
 )
 
 

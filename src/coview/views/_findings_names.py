@@ -75,7 +75,7 @@ def _conflict(tables: AlignedTables, named: list[_Place], differ: NDArray[np.int
         "warning",
         f"'{column}' of view '{first}' and '{other}' of view '{second}' agree for {n_both - len(differ)} samples and "
         f"differ for {len(differ)}: {some(ids)}.",
-        "Correct what is wrong, and keep the column in one view.",
+        "Correct what is wrong, and keep the column in one view (--leave-out VIEW:COL).",
         columns=(column, other),
         ids=tuple(map(str, ids[:20])),
         count=len(differ),

@@ -129,9 +129,9 @@ def presence_findings(tables: AlignedTables, presence: NDArray[np.bool_]) -> lis
         findings.append(
             Finding(
                 "samples_without_view",
-                "error",
-                f"{_samples(len(bare))} no value in any view: {some(tables.ids[bare])}.",
-                "Delete their rows, or fill in what is known of them.",
+                "warning",
+                f"{_samples(len(bare))} no value in any view and will not count in a fit: {some(tables.ids[bare])}.",
+                "Fill in what is known of them, or delete their rows.",
                 ids=ids,
                 count=len(bare),
             )

@@ -105,7 +105,7 @@ def text_findings(view: str, notes: TextNotes) -> list[Finding]:
             notes.dates,
             "holds dates as text and counts as a category",
             "hold dates as text and count as categories",
-            "Turn dates into numbers, such as days since the first visit, or leave them out.",
+            "Turn dates into numbers, such as days since the first visit, or give --leave-out COL.",
         ),
         (
             "almost_numeric",
@@ -119,7 +119,7 @@ def text_findings(view: str, notes: TextNotes) -> list[Finding]:
             notes.identifiers,
             "has a value of its own for almost every sample and looks like an identifier",
             "have a value of their own for almost every sample and look like identifiers",
-            "Leave it out: it says nothing about new samples. Give --id COL if it holds the sample ids.",
+            "Leave it out (--leave-out COL): it says nothing about new samples. Give --id COL if it holds the sample ids.",
         ),
         (
             "spelling_variants",
