@@ -54,14 +54,18 @@ def pack(members):
 def forge(content, *, manifest=None, schema=None, members=None, record=None, types=None):
     """A model file with changes, and a manifest whose checksums hold again.
 
-    ``manifest`` and ``schema`` are functions that change the parsed JSON in place (or return another); ``members``
-    replaces members of the inner file; ``types`` replaces the list of types.
+    ``manifest`` and ``schema`` are functions that change the parsed JSON in place (or return another), arrays that
+    nothing refers to any more are left out; ``members`` replaces or adds members of the inner file; ``types`` replaces
+    the list of types.
     """
     outer = unpack(content)
     inner = unpack(outer["model.skops"])
     if schema is not None:
         parsed = json.loads(inner["schema.json"])
-        inner["schema.json"] = json.dumps(schema(parsed) or parsed).encode()
+        parsed = schema(parsed) or parsed
+        inner["schema.json"] = json.dumps(parsed).encode()
+        used = {node.get("file") for node in walk(parsed)}
+        inner = {name: part for name, part in inner.items() if name in used or name == "schema.json"}
     inner |= members or {}
     outer["model.skops"] = pack(inner)
     if record is not None:

@@ -17,6 +17,7 @@ _BEGINNINGS = {
     b"\x80\x04": _PICKLE,
     b"\x80\x05": _PICKLE,
     b"\x78\x01": _PICKLE,
+    b"\x78\x5e": _PICKLE,
     b"\x78\x9c": _PICKLE,
     b"\x78\xda": _PICKLE,
     b"\x1f\x8b": f"packed with gzip. {_DATA}",
