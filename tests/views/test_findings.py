@@ -205,6 +205,17 @@ def test_code_among_measured_values(typical, code):
     ]
 
 
+def test_zeros_of_a_wide_table_are_a_note():
+    """Logarithms of counts per million: zero is apart from what a single count gives."""
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(rng.gamma(2, 3, 200), size=(100, 200)) * 1.0
+    cells = np.log2(1 + counts / rng.uniform(0.5, 1, (100, 1)) * 3)
+    found = [finding for finding in problems(pd.DataFrame(cells, index=ids(100))) if finding.code != "nearly_constant"]
+    assert [(finding.code, finding.level) for finding in found] == [("disguised_missing", "note")]
+    found = problems(pd.DataFrame(cells[:, :50], index=ids(100)))
+    assert ("disguised_missing", "warning") in [(finding.code, finding.level) for finding in found]
+
+
 @pytest.mark.parametrize(
     "cells",
     [
@@ -217,6 +228,10 @@ def test_code_among_measured_values(typical, code):
         lambda rng: rng.integers(0, 10, 300),
         lambda rng: rng.uniform(0, 1, 300).round(2),
         lambda rng: rng.choice([0.0, 5.0], 300),
+        lambda rng: np.where(rng.random(300) < 0.1, 0, 4 + rng.integers(0, 12, 300)),
+        lambda rng: rng.lognormal(3, 1, 300) * (rng.random(300) < 0.8),
+        lambda rng: np.log2(1 + rng.negative_binomial(2, 0.1, 300)),
+        lambda rng: np.log(1 + rng.poisson(6, 300)),
     ],
 )
 def test_true_zeros_and_nines_are_left_alone(cells):

@@ -175,6 +175,12 @@ def test_wide_noise_is_no_target(seed):
     assert problems(noise(10, 5_000, seed), labels) == []
 
 
+def test_four_targets_correlate_with_much_noise():
+    """Among 5,000 columns about ten reach a correlation of 0.999 with four targets; one of sixty samples does not."""
+    labels = pd.Series([1.0, 2.0, 5.0, 3.0], index=ids(4))
+    assert [finding.code for finding in problems(noise(4, 5_000), labels)] == ["few_labels"]
+
+
 def test_view_present_in_one_class_only():
     labels = classes()
     treated = noise(seed=3).add_prefix("t")[(labels == "yes").to_numpy()]

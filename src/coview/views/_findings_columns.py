@@ -99,7 +99,7 @@ class ColumnNotes:
             *self._unusable(name),
             *self._infinite(name),
             *self._empty(name),
-            *sentinel_findings(name, self.sentinels),
+            *sentinel_findings(name, self.view.table.n_features, self.sentinels),
             *self._identifiers(name),
             *text_findings(name, self.text),
             *self._curious(name),

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from coview.views._findings import Finding
+from coview.views._findings import Finding, Level
 from coview.views._findings_blocks import ColumnBlock, SortedBlock
 from coview.views._ids import some
 
@@ -19,7 +19,9 @@ _NINES = (9, 99, 999, 9999, 99999, 999999, 9.99, 99.9, 999.9)
 _LIMITS = (-(2**31), 2**31 - 1, -32768, 32767, 65535, -1e30, 1e20, 1e30)
 _SENTINELS = np.array([0, -1, 77, 88, -77, -88, *_NINES, *(-nines for nines in _NINES), *_LIMITS], dtype=np.float64)
 _GAP = 5.0  # gap to the other values, in median distances between neighboring values
+_NEAR_GAP, _NEAREST = 2.5, 5  # gap in widest distances among the nearest values: logarithms of counts thin out there
 _LOG_SPREAD = 0.8  # standard deviation of logarithms from which amounts are taken to come close to zero
+_WIDE = 100  # columns from which zeros are likely those of counts or amounts
 _LONG = 999  # from this size on, one occurrence is enough
 
 
@@ -37,8 +39,9 @@ class SentinelCells:
 def sentinel_cells(block: ColumnBlock, ordered: SortedBlock) -> list[SentinelCells]:
     """Values at an end of a column that are codes for missing and lie apart from all others.
 
-    A value counts if the gap to its neighbor is at least five times the median distance between neighboring values, and
-    it occurs three times or the gap is as wide as all other values together. Zero and -1 must leave positive values
+    A value counts if the gap to its neighbor is at least five times the median distance between neighboring values and
+    2.5 times the widest of the nearest five, and it occurs three times or the gap is as wide as all other values
+    together. Zero and -1 must leave positive values
     only, and the lowest must not be so low that amounts with true zeros would reach it: that of amounts with a standard
     deviation of 0.8 in their logarithms is the limit.
     """
@@ -85,7 +88,7 @@ def _apart(name: str, column: NDArray[np.float64], *, low: bool) -> SentinelCell
     if not len(inner):
         return None
     spread = float(inner[-1] - inner[0])
-    if not _is_wide(inner, gap, spread):
+    if not _is_wide(inner if low else -inner[::-1], gap, spread):
         return None
     if count < 3 and not (gap >= spread and (count > 1 or abs(value) >= _LONG)):
         return None
@@ -101,16 +104,16 @@ def _without_other_sentinels(rest: NDArray[np.float64], *, low: bool) -> NDArray
 
 
 def _is_wide(inner: NDArray[np.float64], gap: float, spread: float) -> bool:
-    """Whether a gap is out of proportion to the distances between the other values."""
+    """Whether a gap is out of proportion to the distances between the other values, those next to it first."""
     steps = np.diff(inner)
     steps = steps[steps > 0]
     if len(steps) < 4:  # a scale of few values: a code is far outside of it
         return gap >= 2 * max(spread, 1.0)
-    return gap >= _GAP * float(np.median(steps))
+    return gap >= max(_GAP * float(np.median(steps)), _NEAR_GAP * float(steps[:_NEAREST].max()))
 
 
-def sentinel_findings(view: str, cells: Sequence[SentinelCells]) -> list[Finding]:
-    """One finding per value."""
+def sentinel_findings(view: str, n_columns: int, cells: Sequence[SentinelCells]) -> list[Finding]:
+    """One finding per value; a note where it is the zeros of a wide table, which may be counts or their logarithms."""
     by_value: dict[float, list[SentinelCells]] = defaultdict(list)
     for found in cells:
         by_value[found.value].append(found)
@@ -119,15 +122,21 @@ def sentinel_findings(view: str, cells: Sequence[SentinelCells]) -> list[Finding
         first = columns[0]
         shown = f"{value:.15g}"
         count = sum(found.count for found in columns)
-        where = some([f"{found.column}" for found in columns])
+        where = some([found.column for found in columns])
+        if value == 0 and n_columns > _WIDE:
+            level: Level = "note"
+            advice = "True zeros of counts and amounts may stay; where 0 means 'not measured', empty these cells."
+        else:
+            level = "warning"
+            advice = f"If so, empty these cells, or give --na {shown} where no other column needs that number."
         findings.append(
             Finding(
                 "disguised_missing",
-                "warning",
+                level,
                 f"{shown} may stand for 'missing' in view '{view}': it lies apart from all other values in {where} "
                 f"({count} cells; '{first.column}' has it {first.count} times, otherwise {first.smallest:.6g} to "
                 f"{first.largest:.6g}).",
-                f"If so, empty these cells, or give --na {shown} where no other column needs that number.",
+                advice,
                 view,
                 tuple(found.column for found in columns[:20]),
                 count=count,
