@@ -219,6 +219,15 @@ def test_a_map_may_be_of_any_kind_and_its_ids_stay_text(tmp_path, kind):
     assert id_map.names_for("ct") == {"007": "A", "1e5": "NA"}
 
 
+def test_numbers_in_a_workbooks_map_are_ids_without_a_point(tmp_path):
+    pytest.importorskip("python_calamine")
+    pytest.importorskip("xlsxwriter")
+    cells = pd.DataFrame({"sample": [11, 12], "ct": [1.0, 2.5]})
+    cells.to_excel(tmp_path / "map.xlsx", index=False, engine="xlsxwriter", startrow=1)
+    id_map = read_id_map(TableOptions(id_map=str(tmp_path / "map.xlsx")), ["ct"])
+    assert id_map.names_for("ct") == {"1": "11", "2.5": "12"}
+
+
 def test_a_line_said_twice_in_a_map_is_no_contradiction():
     names = id_map_from(pd.DataFrame({"sample": ["A", "A"], "ct": ["1", "1"]}), "map.csv", ["ct"]).names_for("ct")
     assert names == {"1": "A"}

@@ -123,6 +123,12 @@ def test_files_given_are_read_alone_but_under_the_names_and_settings_of_the_conf
     assert options.per_view["scan"].sep == ";"
 
 
+def test_a_view_given_takes_the_place_of_a_file_that_the_config_names_so(write, tmp_path):
+    write("coview.toml", '[views]\nscan = "ct.csv"\n')
+    ct = write("ct.csv", "")
+    assert with_config(TableOptions(data=(ct,), view=("scan=new.csv",))).view == ("scan=new.csv",)
+
+
 def test_the_command_line_wins(write, tmp_path):
     write("coview.toml", CONFIG)
     given = TableOptions(data=(str(tmp_path),), na=(), id=("case",), almost_equal="keep", duplicates="last")
