@@ -17,6 +17,8 @@ __all__ = ["CellRules", "Settled", "dates_finding", "find_infinite", "settle"]
 
 _LOOKED_AT = 50  # different cells that tell whether a column may hold numbers
 _ALMOST = 0.8  # share of numbers from which a column of text is said to be almost numbers
+_FEW_ROWS = 5_000
+_SPECIAL = {"inf", *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")}
 _CHUNK = 2**22  # cells looked at in one go
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _TIME = r"(?:[ T]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?(?:Z|[+-]\d{2}:?\d{2}))?)?"
@@ -79,7 +81,8 @@ class Settled:
 def settle(frame: pd.DataFrame, rules: CellRules) -> Settled:
     """The frame with text columns turned to numbers where all their cells are numbers or marks of missing values."""
     settled = Settled(frame)
-    places = np.flatnonzero([_is_text(dtype) for dtype in frame.dtypes])
+    kinds = {dtype: _is_text(dtype) for dtype in frame.dtypes.unique()}
+    places = np.flatnonzero([kinds[dtype] for dtype in frame.dtypes])
     readings = Numerals.readings(rules.decimal, both=not rules.is_decimal_given)
     changed: dict[int, Any] = {}
     for place in places.tolist():
@@ -118,6 +121,8 @@ def _settle_column(
         if content in ("boolean", "empty", "floating", "mixed-integer-float"):
             return None
         column = column.map(str, na_action="ignore")
+    if column.dtype != object and _is_plain_text(column, rules):
+        return None
     codes, uniques = pd.factorize(column)
     written = [str(text) for text in uniques]
     texts = [text.strip() for text in written]
@@ -137,6 +142,18 @@ def _settle_column(
         settled.marks[texts[place]] += int(counts[place])
     cleaned = np.array([*(None if out else text for text, out in zip(texts, gone, strict=True)), None], dtype=object)
     return pd.array(cleaned[codes], dtype="str")
+
+
+def _is_plain_text(column: pd.Series, rules: CellRules) -> bool:
+    """Whether nothing can be there to settle: a quick look at a column of categories, many of which make a wide table."""
+    if len(column) > _FEW_ROWS:
+        return False
+    for text in dict.fromkeys(column.tolist()):
+        if isinstance(text, str) and (
+            text in rules.number_marks or text != text.strip() or not text[0].isalpha() or text[:3].casefold() in _SPECIAL
+        ):
+            return False
+    return True
 
 
 def _best_reading(

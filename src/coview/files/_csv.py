@@ -38,13 +38,14 @@ def read_text_table(path: Path, options: ReadOptions, name: str) -> FileTable:
     frame = table.parse(SURE_MARKS if marks is None else marks, choice.position)
     if len(frame) == 0:
         raise ViewError(f"{where} has a header and no rows below it. Save the table again, with one line per sample.")
+    n_spaced = _strip_ids(frame, choice.position)
     counts = _count_marks(table, frame, choice.position, SURE_MARKS if marks is None else marks)
     frame, rows = drop_empty(frame, choice.position, findings, where)
     rules = CellRules(
         where, dialect.decimal, options.decimal is not None, marks, lambda at: table.lines_of(rows[at].tolist())
     )
     frame.columns = pd.Index(names, dtype=str)
-    ids, values = take_ids(frame, choice, rules, findings)
+    ids, values = take_ids(frame, choice, rules, findings, n_spaced)
     places = [place for place in range(len(names)) if ids is None or place != choice.position]
     values = name_columns(values, places, findings, where)
     settled = settle(values, rules)
@@ -78,6 +79,16 @@ def _written_names(dialect: Dialect) -> list[str]:
 
 def _sample_cells(dialect: Dialect, place: int) -> list[str]:
     return [row.cells[place].strip() for row in dialect.rows[dialect.start.first :] if len(row.cells) > place]
+
+
+def _strip_ids(frame: pd.DataFrame, id_at: int | None) -> int:
+    """Drop spaces around the ids; return how many had some."""
+    if id_at is None:
+        return 0
+    written = frame.iloc[:, id_at]
+    stripped = written.str.strip()
+    frame.isetitem(id_at, stripped.array)
+    return int((written != stripped).sum())
 
 
 def _n_missing(frame: pd.DataFrame) -> int:

@@ -30,7 +30,11 @@ class _Book:
     def sheets(self) -> list[tuple[str, bool]]:
         """Name of each sheet of cells, and whether it is visible."""
         kinds = self.book.sheets_metadata
-        return [(sheet.name, "Visible" in str(sheet.visible)) for sheet in kinds if "WorkSheet" in str(sheet.typ)]
+        return [
+            (sheet.name, str(sheet.visible).endswith(".Visible"))
+            for sheet in kinds
+            if str(sheet.typ).endswith(".WorkSheet")
+        ]
 
 
 def visible_sheets(path: Path) -> list[str]:
@@ -45,7 +49,7 @@ def visible_sheets(path: Path) -> list[str]:
 def read_sheet(path: Path, sheet: str | None, options: ReadOptions, name: str) -> FileTable:
     """Read one sheet; see ``read_table``."""
     book = _open(path)
-    sheet = _choose(path, book, sheet)
+    wanted, sheet = sheet, _choose(path, book, sheet)
     where = f"{path}#{sheet}"
     facts = scan_sheet(path, sheet) if path.suffix.lower() in _WITH_XML else SheetFacts()
     if facts.n_rows * facts.n_columns > _MOST_CELLS:
@@ -62,7 +66,7 @@ def read_sheet(path: Path, sheet: str | None, options: ReadOptions, name: str) -
             f"{facts.n_errors} cell(s) such as {facts.errors[0]}, read as missing" if facts.errors else ""
         )
     return FileTable(
-        name=name,
+        name=sheet if name == wanted else name,  # spelled as in the workbook
         path=path,
         sheet=sheet,
         values=table.values,

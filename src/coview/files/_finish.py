@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from coview.exceptions import ViewError
 from coview.files._cells import CellRules
-from coview.files._ids import IdChoice, clean_ids
+from coview.files._ids import IdChoice, clean_ids, spaces_in_ids
 from coview.views import Finding, some
 
 __all__ = ["drop_empty", "name_columns", "refuse_no_columns", "take_ids"]
@@ -23,7 +23,7 @@ def drop_empty(
     """
     rows = np.arange(len(frame))
     if id_at is not None:
-        candidates = np.flatnonzero((frame.iloc[:, id_at].str.strip() == "").to_numpy())
+        candidates = np.flatnonzero((frame.iloc[:, id_at] == "").to_numpy())
         others = frame.drop(columns=frame.columns[id_at])
     else:
         candidates = np.flatnonzero(frame.iloc[:, -1].isna().to_numpy())
@@ -46,16 +46,18 @@ def drop_empty(
 
 
 def take_ids(
-    frame: pd.DataFrame, choice: IdChoice, rules: CellRules, findings: list[Finding]
+    frame: pd.DataFrame, choice: IdChoice, rules: CellRules, findings: list[Finding], n_spaced: int
 ) -> tuple[pd.Index | None, pd.DataFrame]:
     """The ids, where the guess of their column holds, and the columns that are left."""
     place = choice.position
     if place is None:
         return None, frame
     written = frame.iloc[:, place]
-    if not choice.holds(written.str.strip()):
+    if not choice.holds(written):
         return None, frame
-    ids, odd = clean_ids(written.to_numpy(dtype=object), choice.name, rules.where, rules.lines_of)
+    ids, odd = clean_ids(written, choice.name, rules.where, rules.lines_of)
+    if n_spaced:
+        findings.append(spaces_in_ids(n_spaced, choice.name, rules.where))
     findings += odd
     keep = np.delete(np.arange(frame.shape[1]), place)
     return ids, frame.iloc[:, keep]

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from coview.exceptions import ViewError
 from coview.files._layout import is_id_name
 from coview.files._marks import is_number_like
 from coview.views import Finding, some
 
-__all__ = ["IdChoice", "choose_id", "clean_ids", "find_given"]
+__all__ = ["IdChoice", "choose_id", "clean_ids", "find_given", "spaces_in_ids"]
 
 _NEAR_START = 3  # names that end in "id" count only this far from the left
 
@@ -86,47 +85,48 @@ def choose_id(names: Sequence[str], wanted: str | None, where: str, cells_of: Ca
 
 
 def clean_ids(
-    written: NDArray[np.object_], name: str, where: str, line_of: Callable[[Sequence[int]], list[int]]
+    written: pd.Series, name: str, where: str, line_of: Callable[[Sequence[int]], list[int]]
 ) -> tuple[pd.Index, list[Finding]]:
-    """Ids without outer spaces, and what is odd about them.
+    """Ids as an index of text, and what is odd about them.
 
     Raises
     ------
     ViewError
         If an id is empty.
     """
-    ids = pd.Series(written, dtype=object)
-    stripped = ids.map(str.strip)
-    findings = []
-    n_spaced = int((stripped.to_numpy() != ids.to_numpy()).sum())
-    if n_spaced:
-        findings.append(
-            Finding(
-                "spaces_in_ids",
-                "note",
-                f"{where}: {n_spaced} ids in column '{name}' had spaces around them, which were dropped.",
-                count=n_spaced,
-            )
-        )
-    empty = np.flatnonzero((stripped == "").to_numpy())
+    empty = np.flatnonzero((written == "").to_numpy())
     if len(empty):
         lines = ", ".join(map(str, line_of(empty[:5].tolist())))
         raise ViewError(
             f"{where}: the id column '{name}' is empty in {len(empty)} row(s), first in line(s) {lines}. "
             "Fill in the ids, or name another id column (--id)."
         )
-    text = pd.Index(stripped, dtype=str)
-    decimals = text.str.fullmatch(r"\d+\.0+")
-    if decimals.any():
-        findings.append(
-            Finding(
-                "float_ids",
-                "warning",
-                f"{where}: {int(decimals.sum())} ids in column '{name}' are written with a decimal point, such as "
-                f"{some(text[decimals][:2])}; they were kept as written and do not match '{text[decimals][0].split('.')[0]}'.",
-                "Use --almost-equal join if other files write them without it.",
-                ids=tuple(text[decimals][:5]),
-                count=int(decimals.sum()),
-            )
+    return pd.Index(written, dtype=str, name=None), _about_decimals(written, name, where)
+
+
+def _about_decimals(ids: pd.Series, name: str, where: str) -> list[Finding]:
+    with_point = ids[ids.str.contains(".", regex=False)]
+    decimals = with_point[with_point.str.fullmatch(r"\d+\.0+")].tolist()
+    if not decimals:
+        return []
+    return [
+        Finding(
+            "float_ids",
+            "warning",
+            f"{where}: {len(decimals)} ids in column '{name}' are written with a decimal point, such as "
+            f"{some(decimals[:2])}; they were kept as written and do not match '{decimals[0].split('.')[0]}'.",
+            "Use --almost-equal join if other files write them without it.",
+            ids=tuple(decimals[:5]),
+            count=len(decimals),
         )
-    return text, findings
+    ]
+
+
+def spaces_in_ids(count: int, name: str, where: str) -> Finding:
+    """What is said about ids that had spaces around them."""
+    return Finding(
+        "spaces_in_ids",
+        "note",
+        f"{where}: {count} ids in column '{name}' had spaces around them, which were dropped.",
+        count=count,
+    )

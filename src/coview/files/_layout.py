@@ -21,14 +21,18 @@ _ID_NAME = re.compile(
 )
 _WEAK_NAME = re.compile(
     r"(?:sample|samples|patient|patients|subject|subjects|case|cases|name|names|participant|individual|donor|specimen|"
-    r"index|key|code|cell|cells|url|unnamed0|row|no|nr|number|[a-z0-9]+id)"
+    r"index|key|code|cell|cells|url|unnamed0|row|no|nr|number)"
 )
+
+_ENDS_IN_ID = re.compile(r".*[\W_](?:id|ID|Id)|.*[a-z0-9](?:ID|Id)")
 
 
 def is_id_name(name: str, *, weak: bool = False) -> bool:
     """Whether a column of that name is likely to hold sample ids; ``weak`` takes names that may mean something else."""
     plain = re.sub(r"[\W_]", "", name.casefold())
-    return bool(_ID_NAME.fullmatch(plain)) or (weak and bool(_WEAK_NAME.fullmatch(plain)))
+    if _ID_NAME.fullmatch(plain):
+        return True
+    return weak and bool(_WEAK_NAME.fullmatch(plain) or _ENDS_IN_ID.fullmatch(name.strip()))
 
 
 @dataclass(frozen=True)
@@ -54,9 +58,9 @@ class TableStart:
 
 
 def table_width(widths: Sequence[int]) -> int:
-    """Number of cells of most of the last rows."""
-    tail = list(widths[len(widths) // 3 :])
-    return max(Counter(tail).items(), key=lambda item: (item[1], item[0]))[0]
+    """Number of cells of most of the last rows; of most rows where that is open."""
+    total, tail = Counter(widths), Counter(widths[len(widths) // 3 :])
+    return max(tail, key=lambda width: (tail[width], total[width], width))
 
 
 def find_start(rows: Sequence[Sequence[str]]) -> TableStart:

@@ -56,7 +56,7 @@ def _load(path: Path) -> pd.DataFrame:
     for place, field in enumerate(table.schema):
         if pyarrow.types.is_decimal(field.type):
             table = table.set_column(place, field.name, table.column(place).cast(pyarrow.float64()))
-    frame: pd.DataFrame = table.to_pandas()
+    frame: pd.DataFrame = table.to_pandas(date_as_object=False)
     return frame
 
 

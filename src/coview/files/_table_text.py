@@ -19,6 +19,7 @@ from coview.files._source import Encoding, Source, Utf8Stream
 __all__ = ["TextTable"]
 
 _CELLS_AT_ONCE = 2**24
+_WIDE = 500  # from here on columns of text cost more as Arrow arrays, each by itself, than as Python's strings
 _SHIELD = "\ue000"  # a letter for private use, before each id, so that no id is a mark of a missing value
 
 
@@ -79,6 +80,7 @@ class TextTable:
         try:
             with (
                 warnings.catch_warnings(action="error", category=ParserWarning),
+                pd.option_context("mode.string_storage", "python" if self.width > _WIDE else "auto"),
                 pd.read_csv(
                     stream,  # type: ignore[call-overload]
                     sep=r"\s+" if separator == WHITESPACE else separator,

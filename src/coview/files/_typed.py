@@ -16,6 +16,7 @@ from coview.views import Finding, id_text
 __all__ = ["dates_as_text", "named_columns", "numbers_frame", "take_typed_ids", "typed_ids", "with_marks"]
 
 _SAMPLE = 200
+_DATES = {"date", "datetime", "time", "timedelta"}
 
 
 def typed_ids(values: Any, name: str, where: str, first_line: int = 0) -> pd.Index:
@@ -99,7 +100,12 @@ def _number(mark: str) -> float | None:
 
 def dates_as_text(frame: pd.DataFrame, where: str) -> tuple[pd.DataFrame, list[Finding]]:
     """The frame with dates and times written out, and a finding that names the columns."""
-    places = [place for place, dtype in enumerate(frame.dtypes) if dtype.kind in "mM"]
+    kinds = [dtype.kind for dtype in frame.dtypes]
+    places = [
+        place
+        for place, kind in enumerate(kinds)
+        if kind in "mM" or (kind == "O" and pd.api.types.infer_dtype(frame.iloc[:, place]) in _DATES)
+    ]
     if not places:
         return frame, []
     result = frame.copy(deep=False)
