@@ -73,7 +73,11 @@ def _read_schema(members: Mapping[str, bytes], what: str) -> dict[str, Any]:
     protocol = schema.get("protocol")
     if type(protocol) is not int or protocol < _PROTOCOL:
         raise ModelFileError(
-            f"{what} follows protocol {protocol!r} of skops, which coview never wrote. Do not use this file."
+            f"{what} follows protocol {str(protocol)[:20]!r} of skops, which coview never wrote. Do not use this file."
+        )
+    if protocol > _PROTOCOL:
+        raise ModelFileError(
+            f"{what} follows protocol {protocol} of skops; this coview reads protocol {_PROTOCOL}. Update coview."
         )
     return schema
 
