@@ -157,6 +157,18 @@ def test_file_and_column_are_told_apart(tmp_path, monkeypatch, text, files, expe
     assert split_column(text) == expected
 
 
+def test_labels_that_cannot_be_read_are_told_once(write, tmp_path):
+    options = TableOptions(data=(write("clinical.csv", CLINICAL),), labels=f"{tmp_path / 'none.csv'}:died")
+    table_set = read_table_set(options, strict=False)
+    assert [finding.code for finding in table_set.findings] == ["unreadable_file"]
+    assert table_set.labels is None
+
+
+def test_leaving_out_the_target_as_a_feature_is_no_error(write):
+    options = TableOptions(data=(write("clinical.csv", CLINICAL),), target="died", leave_out=("died", "age"))
+    assert list(read_table_set(options).tables.tables[0].columns) == ["weight"]
+
+
 def test_few_whole_numbers_are_classes_without_a_point():
     labels, findings = task_of([1.0, 2.0, np.nan, 3.0, 1.0, 2.0, 3.0])
     assert labels.dtype == object

@@ -79,7 +79,7 @@ def read_table_set(options: TableOptions, *, strict: bool = True, ignored: Seque
     files = tuple(replace(table, values=None, shape=tuple(table.values.shape)) for table in read.values())
     tables, found = _take_labels(_matched_ids(read, options, problems), options, problems)
     target = found[0].name if found else None
-    tables = leave_out(tables, options.leave_out, ignored)
+    tables = leave_out(tables, [name for name in options.leave_out if name != target], ignored)
     tables = _as_views(tables, target, options, problems)
     aligned = align_files(tables)
     check_overlap(aligned, tables, problems)
@@ -117,8 +117,8 @@ def _take_labels(
         inside = None if options.labels is None else _table_at(options.labels, views)
         if inside is not None:
             column = label_column(inside, column).name
-        if column is None:
-            return views, []
+        if column is None or (options.labels is not None and given is None and inside is None):
+            return views, []  # none wanted, or their file could not be read
         return take_target(views, column)
     except ViewError as error:
         problems.failure("labels_not_found", error)
