@@ -107,6 +107,8 @@ def test_late_bytes_of_another_encoding_are_found(read):
         ("id,a\np,1\0\n", {}, r"line 2: holds a NUL byte"),
         ("id,a\np,1\nq,2,3\n", {}, r"table has 2 columns, but line 3 has 3 .*--sep"),
         ("id,a\np,1,9\nq,2\nr,3\n", {}, r"but line 2 has 3 "),
+        ("id,a\np,1\nq,2,\nr,3\n", {}, r"but line 3 has 3 "),
+        ("id,a\np,1\n   \nq,2\nSource: us\n", {}, r"but line 5 has 1 "),
         ("id,a,b\np,1,2\nq,2\nr,3,4\n", {}, r"but line 3 has 2 "),
         ('id,a,b\np,"1,0",2\nq,2\nr,"3,1",4\n', {}, r"but line 3 has 2 "),
         ('id,a\np,"x\ny"\nq,1,2\n', {}, r"line 4 has 3"),
@@ -319,6 +321,26 @@ def test_almost_numbers_and_dates(read):
     assert "--na '<0.1' --na '12 mg'" in almost.advice
     dates = next(finding for finding in table.findings if finding.code == "dates")
     assert dates.columns == ("when",)
+
+
+def test_numbers_with_units(read):
+    table = read("id,a,b\np,12%,1a\nq,7.5%,2b\nr,,3a\ns,1%,4b\n")
+    (finding,) = [finding for finding in table.findings if finding.code == "numbers_with_units"]
+    assert (finding.columns, "'%'" in finding.message) == (("a",), True)
+
+
+def test_lines_of_spaces_are_no_samples(read):
+    assert list(read("id,a\np,1\n   \nq,\n").ids) == ["p", "q"]
+
+
+def test_names_with_line_breaks(read):
+    assert list(read('id,"age\n(years)"\np,1\n').values.columns) == ["age (years)"]
+
+
+def test_the_separator_that_a_first_line_tells(read):
+    for content in ("sep=;\nid;a\np;1,5\n", '"sep=;"\r\nid;a\r\np;1,5\r\n'):
+        table = read(content)
+        assert (list(table.ids), column(table, "a"), table.first_line) == (["p"], [1.5], 3)
 
 
 def test_mixtures_are_not_almost_numbers(read):

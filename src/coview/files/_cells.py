@@ -17,6 +17,8 @@ __all__ = ["CellRules", "Settled", "dates_finding", "find_infinite", "settle"]
 
 _LOOKED_AT = 50  # different cells that tell whether a column may hold numbers
 _ALMOST = 0.8  # share of numbers from which a column of text is said to be almost numbers
+_FEWEST_WITH_UNIT = 3
+_WITH_UNIT = re.compile(r"[+-]?\d[\d.,]*\s*([^\d\s.,+-][^\d\s]{0,9})")
 _FEW_ROWS = 5_000
 _SPECIAL = {"inf", *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")}
 _CHUNK = 2**22  # cells looked at in one go
@@ -150,7 +152,10 @@ def _is_plain_text(column: pd.Series, rules: CellRules) -> bool:
         return False
     for text in dict.fromkeys(column.tolist()):
         if isinstance(text, str) and (
-            text in rules.number_marks or text != text.strip() or not text[0].isalpha() or text[:3].casefold() in _SPECIAL
+            text in rules.number_marks
+            or text != text.strip()
+            or not text[0].isalpha()
+            or text[:3].casefold() in _SPECIAL
         ):
             return False
     return True
@@ -227,10 +232,33 @@ def _note_text(
     others = np.flatnonzero(~fits)
     if n_numbers and n_numbers >= _ALMOST * (n_numbers + int(counts[others].sum())):
         settled.findings.append(_almost_numbers(name, texts, codes, others, n_numbers, rules))
+    elif written and (unit := _unit(written)):
+        settled.findings.append(_units(name, unit, rules.where))
     if rules.marks is None:
         soft = {text: int(count) for text, count in zip(texts, counts, strict=True) if text in SOFT_MARKS and count}
         if soft:
             settled.kept[name] = Counter(soft)
+
+
+def _unit(texts: Sequence[str]) -> str:
+    """What stands behind the number in every cell, such as % or mg; empty if cells differ."""
+    found = [_WITH_UNIT.fullmatch(text) for text in texts[:_LOOKED_AT]]
+    units = {match[1] for match in found if match}
+    if None in found or len(units) != 1 or len(texts) < _FEWEST_WITH_UNIT:
+        return ""
+    unit = units.pop()
+    return unit if all((match := _WITH_UNIT.fullmatch(text)) and match[1] == unit for text in texts) else ""
+
+
+def _units(name: str, unit: str, where: str) -> Finding:
+    return Finding(
+        "numbers_with_units",
+        "warning",
+        f"{where}: every cell of column '{name}' is a number with '{unit}' behind it, so it counts as text.",
+        f"Take '{unit}' out of the cells and write it into the column's name.",
+        columns=(name,),
+        count=1,
+    )
 
 
 def _almost_numbers(

@@ -4,7 +4,7 @@ import codecs
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coview.exceptions import ViewError
@@ -21,6 +21,7 @@ _MOST_ROWS = 200
 _MOST_CELLS = 20_000
 _SEPARATORS = ("\t", ";", "|", ",")
 _SPELLED = {"tab": "\t", "\\t": "\t", " ": WHITESPACE, "space": WHITESPACE, WHITESPACE: WHITESPACE, "\\s+": WHITESPACE}
+_HINT = re.compile(r"\"?sep=([^\r\n\"])\"?[\r\n]")  # the first line by which some programs tell Excel the separator
 _EXPONENT = r"(?:[eE][+-]?\d+)?"
 
 
@@ -103,8 +104,9 @@ def find_dialect(source: Source, head: str, at_end: bool, separator: str | None,
     if not at_end and len(lines) > 1:
         lines = lines[:-1]
     lines = _first_lines(lines)
+    hint = _HINT.match(head)
     if separator is None:
-        separator = _guess_separator(lines, source.path)
+        separator = hint[1] if hint else _guess_separator(lines, source.path)
     else:
         separator = _SPELLED.get(separator, separator)
         if separator != WHITESPACE and len(separator) != 1:
@@ -118,9 +120,16 @@ def find_dialect(source: Source, head: str, at_end: bool, separator: str | None,
     filled = [row for row in rows if row.cells]
     if not any(cell.strip() for row in filled for cell in row.cells):
         raise ViewError(f"{source.path} holds blank lines only. Save the table again, with one line per sample.")
-    start = find_start([row.cells for row in rows])
+    start = _start_below(rows, 1 if hint else 0)
     guessed, sure = _guess_decimal(rows[start.first :], separator)
     return Dialect(separator, spaced, decimal or guessed, sure or decimal is not None, start, rows)
+
+
+def _start_below(rows: Sequence[Row], n_above: int) -> TableStart:
+    """Where the table begins, below some rows that are none of it."""
+    start = find_start([row.cells for row in rows[n_above:]])
+    header = None if start.header is None else start.header + n_above
+    return replace(start, header=header, first=start.first + n_above)
 
 
 def _first_lines(lines: Sequence[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """Column names as they are used: text without outer spaces, all different."""
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -17,7 +18,7 @@ def clean_names(written: Sequence[str], where: str) -> tuple[list[str], list[Fin
     ViewError
         If two columns have the same name.
     """
-    names = [name.strip() for name in written]
+    names = [re.sub(r"\s*[\r\n]+\s*", " ", name.strip()) for name in written]
     findings = []
     spaced = [new for old, new in zip(written, names, strict=True) if old != new and new]
     if spaced:
@@ -25,7 +26,7 @@ def clean_names(written: Sequence[str], where: str) -> tuple[list[str], list[Fin
             Finding(
                 "spaces_in_names",
                 "note",
-                f"{where}: {len(spaced)} column names had spaces around them, which were dropped: {some(spaced)}.",
+                f"{where}: {len(spaced)} column names had spaces or line breaks, which were dropped: {some(spaced)}.",
                 columns=tuple(spaced[:5]),
                 count=len(spaced),
             )

@@ -106,7 +106,8 @@ class TextTable:
         except (ParserError, ParserWarning) as error:
             self._refuse_open_quote(str(error))
             self.refuse_uneven_rows()
-            raise ViewError(f"{self.source.path} cannot be read as a table: {error}.") from error
+            self.refuse_uneven_rows(allowed=0)
+            raise ViewError(f"{self.source.path} cannot be read as a table: {str(error).strip()}.") from error
         finally:
             stream.close()
 
@@ -144,13 +145,17 @@ class TextTable:
                 "Close it, or double it if it belongs to the text."
             )
 
-    def refuse_uneven_rows(self) -> None:
-        """Raise for the first rows that have more or fewer cells than the table has columns."""
+    def refuse_uneven_rows(self, *, allowed: int = 1) -> None:
+        """Raise for the first rows that have more or fewer cells than the table has columns.
+
+        ``allowed`` empty cells more are no harm: a delimiter at the end of the line.
+        """
         found: list[str] = []
         n_found = 0
-        extra = self.width + 1  # an empty cell after a delimiter at the end of the line
         for cells, line, last in self.rows():
-            if len(cells) == self.width or (len(cells) == extra and cells[-1].strip() == ""):
+            is_blank = len(cells) == 1 and not cells[0].strip()
+            is_ended = len(cells) == self.width + allowed and not cells[-1].strip()
+            if len(cells) == self.width or is_ended or is_blank:
                 continue
             n_found += 1
             if len(found) < 5:
