@@ -28,9 +28,10 @@ def check_overlap(aligned: AlignedTables, files: Sequence[FileTable], problems: 
             return
     n_complete = int((counts == n_views).sum())
     heights = ", ".join(f"{table.name} {table.n_rows}" for table in aligned.tables)
+    views = "both" if n_views == 2 else f"all {n_views}"
     problems.note(
         "partial_overlap",
-        f"Of {aligned.n_samples} samples, {n_complete} have a row in {'both' if n_views == 2 else f'all {n_views}'} views ({heights}); where there is "
+        f"Of {aligned.n_samples} samples, {n_complete} have a row in {views} views ({heights}); where there is "
         "none, the view counts as missing.",
         count=aligned.n_samples - n_complete,
     )
