@@ -1,6 +1,8 @@
 """``coview check``: text for people, one JSON object for programs, exit 1 on errors."""
 
+import ast
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -248,3 +250,25 @@ def test_many_views_are_numbered(folder, capsys):
 def test_no_data_is_misuse(capsys):
     assert run(["check"]) == 2
     assert "Name the data" in capsys.readouterr().err
+
+
+def codes_of(source):
+    """First words of the findings made in a module, and of the rows of its tables of findings."""
+    for node in ast.walk(ast.parse(source)):
+        first = None
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in {"Finding", "column_finding"} and node.args:
+            first = node.args[0]
+        elif isinstance(node, ast.Tuple) and len(node.elts) >= 5:
+            first = node.elts[0]
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
+            yield first.value
+
+
+def test_every_code_stands_in_the_documentation():
+    root = Path(__file__).parents[2]
+    modules = (root / "src" / "coview" / "views").glob("_find*.py")
+    codes = {code for module in modules for code in codes_of(module.read_text(encoding="utf-8"))}
+    page = (root / "docs" / "command-line.md").read_text(encoding="utf-8")
+    section = page.split("## coview check")[1].split("\n## ")[0]
+    assert len(codes) > 30
+    assert {code for code in codes if f"`{code}`" not in section} == set()
