@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import tomllib
 
 import numpy as np
 import pandas as pd
@@ -185,6 +186,22 @@ def test_every_set_can_be_written_as_files(name, data_dir, tmp_path):
             back = pd.read_csv(file, index_col="sample", dtype={"sample": "str"}, keep_default_na=False, na_values="")
             rows = bunch.frames[view].index if "frames" in bunch else bunch.views.index[bunch.views.rows(view)]
             assert list(back.index) == list(rows)
+
+
+def test_unnamed_columns_are_called_after_their_view(data_dir, tmp_path):
+    write_csv(read("satimage", data_dir), tmp_path)
+    heads = {view: (tmp_path / f"{view}.csv").read_text().split("\n")[0] for view in ("band1", "band2")}
+    assert heads["band1"].startswith("sample,band1_1,band1_2,")
+    assert heads["band2"].endswith(",band2_9")
+
+
+def test_ids_beside_sparse_tables_are_no_column(data_dir, tmp_path):
+    for name in ("cora", "satimage"):
+        write_csv(read(name, data_dir), tmp_path / name)
+    told = {name: tomllib.loads((tmp_path / name / "coview.toml").read_text()) for name in ("cora", "satimage")}
+    assert "id" not in told["cora"]
+    assert told["cora"]["views"] == {"text": "text.npz", "inbound": "inbound.npz", "outbound": "outbound.npz"}
+    assert told["satimage"]["id"] == "sample"
 
 
 def test_absent_files_are_named_with_their_contents_and_source(tmp_path):

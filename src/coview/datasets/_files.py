@@ -86,7 +86,8 @@ def _view_files(bunch: Bunch) -> dict[str, str | bytes]:
         if sparse.issparse(views[view]):
             contents[f"{view}.npz"] = _sparse_bytes(views[view], ids, columns)
         else:
-            names = [f"x{number + 1}" for number in range(views.n_features[view])] if columns is None else columns
+            # other names than those of the other views: a column of one name in two views is suspect
+            names = [f"{view}_{number + 1}" for number in range(views.n_features[view])] if columns is None else columns
             contents[f"{view}.csv"] = _csv(pd.DataFrame(views[view], index=ids, columns=names))
     return contents
 
@@ -114,9 +115,11 @@ def _sparse_bytes(matrix: sparse.csr_array, ids: pd.Index, columns: pd.Index | N
 
 def _configuration(bunch: Bunch, view_files: list[str]) -> str:
     """Return what the command line must know about the files, in TOML."""
+    # the ids of a sparse table are no column of it, and so cannot be called like the others' column
+    named = [] if any(file.endswith(".npz") for file in view_files) else [bunch.target.index.name]
     lines = [
         f"# {bunch.name}, one file per view; the commands of coview read this file.",
-        f"id = {_quoted(bunch.target.index.name)}",
+        *(f"id = {_quoted(name)}" for name in named),
         'labels = "target.csv"',
         f"target = {_quoted(bunch.target.name)}",
         "",
