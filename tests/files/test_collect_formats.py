@@ -84,6 +84,14 @@ def test_what_is_said_of_text_files_does_not_reach_others(clinical, tmp_path):
     assert read_table_set(options).tables.n_samples == 8
 
 
+def test_an_id_column_for_all_does_not_reach_arrays(clinical, tmp_path):
+    np.savez(tmp_path / "x.npz", x=np.ones((8, 2)), ids=np.array(IDS))
+    table_set = read_table_set(TableOptions(data=(clinical, str(tmp_path / "x.npz")), id=("patient",)))
+    assert list(table_set.tables.ids) == IDS
+    with pytest.raises(ViewError, match="no id column 'age'"):
+        read_table_set(TableOptions(data=(clinical, str(tmp_path / "x.npz")), id=("x:age",)))
+
+
 def test_sparse_tables_stay_sparse(clinical, tmp_path):
     matrix = sparse.csr_array(np.eye(8, 5))
     path = tmp_path / "words.npz"

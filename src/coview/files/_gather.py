@@ -20,6 +20,8 @@ __all__ = ["LABELS", "read_files", "read_id_map"]
 
 _FAILURES = (ValueError, OSError, ImportError)
 _NOTHING_OWN = ViewSettings()
+_ANNOTATED = {".h5ad", ".h5mu"}
+_WITH_OWN_IDS = {".npz", *_ANNOTATED}  # know their ids without a column
 _NOT_TEXT = {".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".parquet", ".pq", ".npz", ".h5ad", ".h5mu"}
 
 LABELS = "labels"  # what the labels' file goes by in --id and in an id map
@@ -77,6 +79,7 @@ class _Reader:
     def __init__(self, options: TableOptions, places: Sequence[Place]) -> None:
         self._options = options
         self._done: dict[Any, FileTable] = {}
+        self._all_annotated = bool(places) and all(_ending(place.path) in _ANNOTATED for place in places)
         asked = places if options.id else []  # names matter to --id only, and sheets are not listed for nothing
         self._names = {LABELS, *(name for place in asked for name in _likely_names(place))}
 
@@ -108,15 +111,18 @@ class _Reader:
         is_text = _ending(path) not in _NOT_TEXT
         general = self._options if is_text else ViewSettings(na=self._options.na)
         return {
-            "id_column": self._id_column(view, own),
+            "id_column": self._id_column(path, view, own),
             "separator": own.sep or general.sep,
             "decimal": own.decimal or general.decimal,
             "encoding": own.encoding or general.encoding,
             "missing": own.na if own.na is not None else general.na,
         }
 
-    def _id_column(self, view: str, own: ViewSettings) -> str | None:
-        """The id column: ``VIEW:COL``, else the view's setting in ``coview.toml``, else ``COL`` for all."""
+    def _id_column(self, path: str, view: str, own: ViewSettings) -> str | None:
+        """The id column: ``VIEW:COL``, else the view's setting in ``coview.toml``, else ``COL`` for all.
+
+        What is said for all does not reach arrays and annotated data beside other files: they know their ids.
+        """
         for text in self._options.id:
             if text.startswith(f"{view}:") and view in self._names:
                 return text[len(view) + 1 :]
@@ -128,6 +134,8 @@ class _Reader:
                 f"--id names {some(general)} for all files. Name one, and others as VIEW:COL with one of the views "
                 f"{some(sorted(self._names - {LABELS}))} or '{LABELS}'."
             )
+        if _ending(path) in _WITH_OWN_IDS and not (self._all_annotated and _ending(path) in _ANNOTATED):
+            return None
         return general[0] if general else None
 
 
