@@ -15,7 +15,7 @@ from coview.inference import (
     concatenated,
     labeled_covariance,
     laplace_fit,
-    latent_posterior,
+    latent_posteriors,
     regression_fit,
 )
 
@@ -154,7 +154,9 @@ def both_posteriors(prior, rows, scale, bias, fit_of):
     fast = labeled_covariance(prior, rows, np.array([scale]), bias)
     assert isinstance(fast, FactoredCovariance)
     plain = DenseCovariance(scale * prior.block(rows)[None] + bias)
-    return [latent_posterior(prior, rows, scale, bias, fit_of(covariance)) for covariance in (fast, plain)]
+    return [
+        latent_posteriors(prior, rows, np.array([scale]), bias, fit_of(covariance))[0] for covariance in (fast, plain)
+    ]
 
 
 @pytest.mark.parametrize("bias", [0.0, 0.5])

@@ -108,7 +108,7 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
     -----
     Covariance :math:`K_s = K_c - \mathrm{diag}(1/W)`, :math:`K_c^{-1} = \sum_j E_j (K_j + \sigma_j^2 I)^{-1} E_j^T` of [1]_,
     equation (8), with missing views as in its section 4; logistic likelihood by Laplace's approximation. Time O(n R^2) per
-    kernel setting for R features in all, plus O(n_labeled^3) per setting, amplitude and class.
+    kernel setting for R features in all, plus O(n_labeled min(n_labeled, R)^2) per setting, amplitude and class.
 
     References
     ----------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, cast
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from coview.gaussian_process._chunks import Chunk, chunks_of
+from coview.gaussian_process._keys import prior_key
 from coview.gaussian_process._new_samples import NewSamples
 from coview.gaussian_process._prior_bank import PriorBank
 from coview.gaussian_process._setting import Setting
@@ -28,7 +30,7 @@ from coview.inference import (
     concatenated,
     labeled_covariance,
     laplace_fit,
-    latent_posterior,
+    latent_posteriors,
     mixed_probabilities,
     regression_fit,
     weighted_quantile,
@@ -73,18 +75,25 @@ class SettingFits:
     loo_means: NDArray[np.float64]
     loo_variances: NDArray[np.float64]
 
-    def posterior(self, position: int) -> LatentPosterior:
-        """Posterior of one setting; its mode is known, so that nothing is searched again."""
-        setting = self.settings[position]
-        prior, scale = self.bank.prior(setting), self.scales[[position]]
-        covariance = labeled_covariance(prior, self.rows, scale, self.bias_variance)
+    def posteriors(self, positions: NDArray[np.intp]) -> list[LatentPosterior]:
+        """Posteriors of settings of one prior; their modes are known, so that nothing is searched again."""
+        settings = [self.settings[k] for k in positions]
+        prior, scales = self.bank.prior(settings[0]), self.scales[positions]
+        covariance = labeled_covariance(prior, self.rows, scales, self.bias_variance)
         fit: LaplaceFit | RegressionFit | FactoredRegressionFit
         if self.modes is None:
-            fit = regression_fit(covariance, self.targets[0], _noise_variances([setting]))
+            fit = regression_fit(covariance, self.targets[0], _noise_variances(settings))
         else:
-            shared = covariance.take(np.zeros(len(self.targets), dtype=np.intp))
-            fit = LaplaceFit(shared, self.targets, self.modes[position])
-        return latent_posterior(prior, self.rows, float(scale[0]), self.bias_variance, fit)
+            modes = np.concatenate(list(self.modes[positions]))
+            targets = np.tile(self.targets, (positions.size, 1))
+            fit = LaplaceFit(_for_each_class(covariance, self.targets), targets, modes)
+        return latent_posteriors(prior, self.rows, scales, self.bias_variance, fit)
+
+
+def _for_each_class(covariance: LabeledCovariance, targets: NDArray[np.float64]) -> LabeledCovariance:
+    """The members of a stack, each as often as there are latent functions."""
+    K = len(targets)
+    return covariance if K == 1 else covariance.take(np.repeat(np.arange(covariance.n_members), K))
 
 
 def blas_threads(settings: Sequence[Setting]) -> AbstractContextManager[Any]:
@@ -107,9 +116,7 @@ def fit_logistic(
     """Laplace fits of every setting and latent function, stacked; O(n_settings K n_labeled min(n_labeled, n_features)^2)."""
 
     def fit_stack(covariance: LabeledCovariance, positions: NDArray[np.intp]) -> tuple[NDArray[np.float64], ...]:
-        members = np.repeat(np.arange(positions.size), len(targets))
-        stack = covariance if len(targets) == 1 else covariance.take(members)
-        fit = laplace_fit(stack, np.tile(targets, (positions.size, 1)))
+        fit = laplace_fit(_for_each_class(covariance, targets), np.tile(targets, (positions.size, 1)))
         shape = (positions.size, *targets.shape)
         means, variances = fit.leave_one_out()
         evidences = fit.log_marginal_likelihoods.reshape(shape[:2]).sum(axis=1)
@@ -195,15 +202,23 @@ class PosteriorAverage:
         negligible = order[np.cumsum(by_setting[order]) <= _NEGLIGIBLE]
         self.kept = np.setdiff1d(np.arange(len(by_setting)), negligible)
         self._posteriors: dict[int, LatentPosterior] = {}
+        self._runs: dict[int, NDArray[np.intp]] = {}
+        for _, run in groupby(self.kept, key=lambda k: prior_key(fits.settings[k])):
+            together = np.fromiter(run, dtype=np.intp)
+            self._runs |= dict.fromkeys(together.tolist(), together)
 
     def posterior(self, position: int) -> LatentPosterior:
-        """Posterior of one setting, kept for later calls unless many exact kernels would fill the memory."""
-        if position in self._posteriors:
-            return self._posteriors[position]
-        posterior = self.fits.posterior(position)
-        if self.fits.settings[position].n_components is not None or self.kept.size == 1:
-            self._posteriors[position] = posterior
-        return posterior
+        """Posterior of one setting, kept for later calls unless many exact kernels would fill the memory.
+
+        Settings of one prior are worked out together.
+        """
+        if position not in self._posteriors:
+            one = np.array([position])
+            if self.fits.settings[position].n_components is None and self.kept.size > 1:
+                return self.fits.posteriors(one)[0]
+            run = self._runs.get(position, one)
+            self._posteriors |= zip(run.tolist(), self.fits.posteriors(run), strict=True)
+        return self._posteriors[position]
 
     @property
     def best(self) -> int:

@@ -15,7 +15,7 @@ from coview.inference._labeled_covariance import (
 )
 from coview.inference._laplace import LaplaceFit, laplace_fit
 from coview.inference._logistic_normal import logistic_normal_mean, moderated_logit
-from coview.inference._posterior import CrossPosterior, FeaturePosterior, LatentPosterior, latent_posterior
+from coview.inference._posterior import CrossPosterior, FeaturePosterior, LatentPosterior, latent_posteriors
 from coview.inference._priors import ConsensusPrior, JointFeatures, JointPrior, MeanPrior, Prior
 from coview.inference._regression import FactoredRegressionFit, RegressionFit, gaussian_log_density, regression_fit
 from coview.inference._shares import ViewWeights, rows_without_view
@@ -52,7 +52,7 @@ __all__ = [
     "gaussian_log_density",
     "labeled_covariance",
     "laplace_fit",
-    "latent_posterior",
+    "latent_posteriors",
     "leave_one_out_class_scores",
     "logistic_normal_mean",
     "maximize_evidence",

@@ -155,12 +155,13 @@ class FeatureConsensus:
         if positions is None:
             return self._mapped(NewFeatures(self.presence, self.features), self._shares)
         presence = self.presence[positions]
-        blocks = []
-        for j, block in enumerate(self.features):
-            having = np.flatnonzero(self.presence[:, j])
-            here = positions[presence[:, j]]
-            blocks.append(block[np.searchsorted(having, here)])
+        blocks = [block[self._places[positions[presence[:, j]], j]] for j, block in enumerate(self.features)]
         return self._mapped(NewFeatures(presence, blocks), self._shares[positions])
+
+    @cached_property
+    def _places(self) -> NDArray[np.intp]:
+        """Row of each sample in the features of each view that it has (n_samples, n_views)."""
+        return np.cumsum(self.presence, axis=0) - 1
 
     @cached_property
     def _shares(self) -> NDArray[np.float64]:

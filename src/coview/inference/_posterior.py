@@ -16,7 +16,7 @@ from coview.inference._laplace import LaplaceFit
 from coview.inference._priors import ConsensusPrior, JointPrior, MeanPrior, Prior
 from coview.inference._regression import FactoredRegressionFit, RegressionFit
 
-__all__ = ["CrossPosterior", "FeaturePosterior", "LatentPosterior", "latent_posterior"]
+__all__ = ["CrossPosterior", "FeaturePosterior", "LatentPosterior", "latent_posteriors"]
 
 # Samples whose moments are computed at a time: what keeps temporary arrays small.
 _BLOCK_ROWS = 4096
@@ -184,19 +184,30 @@ class CrossPosterior(LatentPosterior):
         return np.stack(weights, axis=2), np.stack(means, axis=1), np.stack(variances, axis=1)
 
 
-def latent_posterior(
+def latent_posteriors(
     prior: Prior,
     rows: NDArray[np.intp],
-    scale: float,
+    scales: NDArray[np.float64],
     bias_variance: float,
     fit: LaplaceFit | RegressionFit | FactoredRegressionFit,
-) -> LatentPosterior:
-    """Posterior from a fit to what `labeled_covariance` gives for one scale, with one member per latent function."""
+) -> list[LatentPosterior]:
+    """Posteriors from a fit to what `labeled_covariance` gives, one per scale.
+
+    Members of the fit stand scale by scale, with one or several latent functions each.
+    """
+
+    def per_scale(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return values.reshape(scales.size, len(values) // scales.size, *values.shape[1:])
+
+    parts = list(zip(scales.tolist(), per_scale(fit.gradients), per_scale(fit.variance_factors), strict=True))
     if isinstance(fit.covariance, DenseCovariance):
-        return CrossPosterior(prior, rows, scale, bias_variance, fit.gradients, fit.variance_factors)
+        return [CrossPosterior(prior, rows, scale, bias_variance, g, factors) for scale, g, factors in parts]
     if isinstance(prior, ConsensusPrior):
         raise TypeError("The consensus function is not made of features.")
-    return FeaturePosterior(prior, rows, scale, bias_variance, fit.gradients, fit.variance_factors, fit.coordinates)
+    return [
+        FeaturePosterior(prior, rows, scale, bias_variance, g, factors, weights)
+        for (scale, g, factors), weights in zip(parts, per_scale(fit.coordinates), strict=True)
+    ]
 
 
 def _blocks(n: int) -> Iterator[slice]:
