@@ -23,8 +23,9 @@ def small_model(task, n_views):
     for k in range(n_views if n_views > 1 else 0):
         factors = [1000.0 if j == k else 1.0 for j in range(n_views)]
         settings.append({**common, "view_variances": np.inf, "view_factors": factors})
-    kind = BayesianCoTrainingRegressor if task == "regression" else BayesianCoTrainingClassifier
-    return kind(settings=settings, random_state=0, no_view="prior")
+    if task == "regression":
+        return BayesianCoTrainingRegressor(settings=settings, random_state=0, no_view="prior", normalize_y=True)
+    return BayesianCoTrainingClassifier(settings=settings, random_state=0, no_view="prior")
 
 
 def table_set(frames, labels, target="outcome"):
@@ -33,7 +34,7 @@ def table_set(frames, labels, target="outcome"):
     return TableSet(aligned, labels.reindex(aligned.ids), target, "sample")
 
 
-def saved_model(data, task="classification", *, estimator=None, method=OURS, n_splits=3, findings=(), guesses=None):
+def saved_model(data, task="classification", *, estimator=None, method=OURS, n_splits=2, findings=(), guesses=None):
     """A fitted model as it comes out of a file."""
     tables = data.tables
     presence = resolve_presence(tables)

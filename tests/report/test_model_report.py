@@ -10,7 +10,12 @@ import pytest
 from coview import Views
 from coview.model_selection import usual_methods
 from coview.persistence import SavedModel
-from coview.report import model_report, render_report
+from coview.report import Report, model_report, render_report
+from coview.report._model_report import _short_section
+from coview.report._sections_answers import answers_section, labels_section
+from coview.report._sections_insight import map_section
+from coview.report._sections_numbers import number_quality_section
+from coview.report._subject import make_subject
 from coview.report._svg import PALETTE
 
 from .model_jobs import EVIL, OURS, SIMPLE, drawn, drawn_numbers, saved_model, small_model, table_set
@@ -25,6 +30,15 @@ FINDING = {
 
 def page_of(saved, data=None):
     page = Page(render_report(model_report(saved, data)))
+    check_page(page)
+    return page
+
+
+def part_of(saved, data, *sections):
+    """Only some sections as a page: pictures take most of the time."""
+    subject = make_subject(saved, data)
+    made = [section(subject, subject.given) for section in sections]
+    page = Page(render_report(Report("Part", "Of a page.", sections=tuple(made), footer=("End.",))))
     check_page(page)
     return page
 
@@ -48,7 +62,7 @@ def data():
 @pytest.fixture(scope="module")
 def saved(data):
     guesses = {"genes.csv": {"separator": ";", "missing": "NA (12)"}}
-    return saved_model(data, findings=[FINDING], guesses=guesses)
+    return saved_model(data, findings=[FINDING], guesses=guesses, n_splits=3)
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +134,8 @@ def test_record_is_told(alone):
 
 def test_verdict_is_colored_by_what_it_says(saved):
     def tone(sentences):
-        html = render_report(model_report(replace(saved, record={**saved.record, "verdict": sentences})))
+        subject = make_subject(replace(saved, record={**saved.record, "verdict": sentences}), None)
+        html = render_report(Report("Part", "Of a page.", sections=(_short_section(subject),)))
         return re.search(r'<aside class="note (\w+)">\s*<p class="note-title">Verdict', html)[1]
 
     assert tone(["It predicts better.", "It is neither clearly better nor clearly worse than x."]) == "good"
@@ -150,7 +165,7 @@ def test_new_labels_are_scored_apart(saved, data):
     labels = fresh.labels.copy()
     known = labels.dropna().index
     labels[known[0]] = "never seen"
-    page = page_of(saved, replace(fresh, labels=labels))
+    page = part_of(saved, replace(fresh, labels=labels), labels_section)
     assert "Scored on 19 samples whose label was not in training." in page.html
     assert "1 label names a class that the model does not know." in page.html
     scores = {row[0]: row for row in table_rows(page, "Scores on these labels")}
@@ -163,16 +178,17 @@ def test_new_labels_are_scored_apart(saved, data):
 def test_samples_without_a_view_and_unknown_columns_are_named(saved, data):
     frames = {"clinical": pd.DataFrame({"bmi": [1.0, np.nan], "age": [2.0, np.nan], "zodiac": 1.0}, index=["u", "v"])}
     given = table_set(frames, pd.Series([None, None], index=["u", "v"], dtype=object))
-    page = page_of(saved, replace(given, labels=None))
+    page = part_of(saved, replace(given, labels=None), answers_section)
     assert "1 sample has no view that the model knows and no prediction: v." in page.html
     assert "zodiac" in page.html
-    assert "Against the labels" not in page.html
+    subject = make_subject(saved, replace(given, labels=None))
+    assert labels_section(subject, subject.given) is None
     assert table_rows(page, "All 1 prediction")[1][0] == "u"
 
 
 def test_a_baseline_has_neither_trust_nor_reasons(data):
     method = SIMPLE["classification"]
-    saved = saved_model(data, method=method, estimator=usual_methods("classification")[method])
+    saved = saved_model(data, method=method, estimator=usual_methods("classification")[method], n_splits=0)
     page = page_of(saved, data)
     found = titles(page)
     assert "Predictions for the data given" in found
@@ -180,10 +196,11 @@ def test_a_baseline_has_neither_trust_nor_reasons(data):
 
 
 def test_without_cross_validation_the_page_says_so(data):
-    page = page_of(saved_model(data, n_splits=0), data)
+    saved = saved_model(data, n_splits=0)
+    page = page_of(saved)
     assert "How well it predicts" in titles(page)
     assert "fitted without cross-validation" in page.html
-    assert "does not say which samples were in training" in page.html
+    assert "does not say which samples were in training" in part_of(saved, data, labels_section).html
 
 
 def test_a_bare_estimator_without_a_record(data):
@@ -195,9 +212,14 @@ def test_a_bare_estimator_without_a_record(data):
     assert "Where the samples lie" in titles(page)
 
 
-def test_numbers_are_reported_with_intervals():
+@pytest.fixture(scope="module")
+def numbers():
     data = drawn_numbers()
-    saved = saved_model(data, "regression")
+    return saved_model(data, "regression"), data
+
+
+def test_numbers_are_reported_with_intervals(numbers):
+    saved, data = numbers
     page = page_of(saved, data)
     assert "Confusion" not in page.html
     evaluation = saved.record["evaluation"]
@@ -213,29 +235,29 @@ def test_numbers_are_reported_with_intervals():
     assert "a bar to the left lowers it" in page.html
 
 
-def test_numbers_without_a_spread_have_no_coverage():
-    data = drawn_numbers()
-    saved = saved_model(data, "regression")
+def test_numbers_without_a_spread_have_no_coverage(numbers):
+    saved, _ = numbers
     record = saved.record
     predictions = {m: [[p[0], None] for p in v] for m, v in record["evaluation"]["predictions"].items()}
     record = {**record, "evaluation": {**record["evaluation"], "predictions": predictions}}
-    page = page_of(replace(saved, record=record))
+    subject = make_subject(replace(saved, record=record), None)
+    page = Page(render_report(Report("P", "L", sections=(number_quality_section(subject, subject.evaluation),))))
     assert "Coverage of the intervals" not in page.html
     assert "Predicted against observed" in page.html
 
 
 def test_one_view_is_enough():
     data = drawn({"genes": [*"abcd"]}, ["no", "yes"])
-    page = page_of(saved_model(data), data)
+    page = page_of(saved_model(data, n_splits=0), data)
     assert "Which views to trust" not in titles(page)
     assert "1 view (genes)" in page.html
 
 
 @pytest.fixture(scope="module")
 def crowded():
-    names = {f"view number {j} with a name longer than anybody should give": [*"ab"] for j in range(12)}
+    names = {f"view number {j} with a name longer than anybody should give": [*"ab"] for j in range(8)}
     rng = np.random.default_rng(0)
-    data = drawn(names, [f"class {k:02d}" for k in range(13)], n=156, labeled=130)
+    data = drawn(names, [f"class {k:02d}" for k in range(8)], n=80, labeled=64)
     frames = {t.name: t.values[rng.random(t.n_rows) < 0.6] for t in data.tables.tables}
     frames = {name: frame.set_axis(data.tables.ids[: len(frame)]) for name, frame in frames.items()}
     kept = read_ids(frames)
@@ -248,7 +270,7 @@ def read_ids(frames):
 
 def test_many_classes_views_and_patterns(crowded):
     method = SIMPLE["classification"]
-    saved = saved_model(crowded, estimator=small_model("classification", 12), method=OURS, n_splits=2)
+    saved = saved_model(crowded, estimator=small_model("classification", 8), method=OURS, n_splits=2)
     page = page_of(saved, crowded)
     assert "hardest to rank" in page.html
     assert "other views" in page.html
@@ -278,8 +300,7 @@ def test_names_that_do_harm_are_text():
 def test_a_class_that_the_data_lack_changes_nothing(data):
     classes = small_model("classification", 3).set_params(classes=["absent", "high", "low", "mid"])
     saved = saved_model(data, estimator=classes, n_splits=0)
-    page = page_of(saved, data)
-    assert "1 class never" in page.html
+    assert "1 class never" in part_of(saved, data, answers_section).html
 
 
 def test_long_lists_are_cut_and_say_so(saved):
@@ -288,7 +309,7 @@ def test_long_lists_are_cut_and_say_so(saved):
     ids = [f"n{i}" for i in range(n)]
     given = table_set({"clinical": pd.DataFrame(rng.normal(size=(n, 2)), index=ids, columns=["age", "bmi"])},
                       pd.Series([None] * n, index=ids, dtype=object))  # fmt: skip
-    page = page_of(saved, replace(given, labels=None))
+    page = part_of(saved, replace(given, labels=None), answers_section, map_section)
     assert "The first 2,000 of 2,300 predictions, surest first; coview predict writes all" in page.html
     assert len(table_rows(page, "The first 2,000")) == 2001
     assert "1,200 of 2,300 samples are drawn." in page.html

@@ -69,7 +69,8 @@ def pattern_map(
                 axes.broken_barh([(starts[-1], n_rarer)], (row - 0.36, 0.72), facecolors=LIGHT["paper"],
                                  edgecolors=LIGHT["printed"], hatch="////", linewidth=0.5)  # fmt: skip
         for first, n in zip(starts, counts, strict=False):
-            axes.axvline(first, color=LIGHT["paper"], linewidth=0.8)
+            if len(counts) <= 20 or n > total / 60:  # many thin ones would drown in their borders
+                axes.axvline(first, color=LIGHT["paper"], linewidth=0.8)
             if n > total / 15:
                 axes.text(first + n / 2, -0.52, str(n), ha="center", va="bottom", fontsize=8.5, color=LIGHT["muted"])
         axes.set_yticks(range(len(views)), [shorten(view) for view in views])
@@ -152,7 +153,8 @@ def view_trust(trust: pd.DataFrame, equal_share: float, *, title: str, key: str,
             rows, [f"{shorten(view)}\n(n = {n})" for view, n in zip(trust.index, trust["n_samples"], strict=True)]
         )
         axes.set_ylim(len(trust) - 0.5, -0.9)
-        axes.set_xlim(0, max(0.72, float(trust["upper"].max()) * 1.04))
+        # Shares of many views are small.
+        axes.set_xlim(0, max(0.72 if len(trust) <= 6 else 3 * equal_share, float(trust["upper"].max()) * 1.04))
         axes.set_xlabel("share of the view (points), 90 % interval (bars)")
         axes.grid(axis="x")
         axes.tick_params(axis="y", length=0)
@@ -220,7 +222,7 @@ def reasons(
     """
     n_views = contributions.shape[1]
     step = 0.8 / n_views
-    with canvas(420, 26 * n_views * len(contributions) // 2 + 110) as (figure, (axes,)):
+    with canvas(420, max(26 * n_views // 2, 36) * len(contributions) + 110) as (figure, (axes,)):
         rows = np.arange(len(contributions))
         for j, (view, role, hatch) in enumerate(zip(contributions.columns, _VIEW_ROLES, _HATCHES, strict=False)):
             axes.barh(
@@ -237,7 +239,9 @@ def reasons(
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
         axes.set_title(title)
-        figure.legend(loc="outside lower left", ncols=len(contributions.columns), handlelength=1.4, columnspacing=1.2)
+        figure.legend(
+            loc="outside lower left", ncols=n_views if n_views <= 4 else 3, handlelength=1.4, columnspacing=1.2
+        )
         return inline_svg(figure, key=key, title=title, description=description)
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 import coview
 from coview.report._html import Note, Report, Section
-from coview.report._sections_answers import answers_section, test_section
+from coview.report._sections_answers import answers_section, labels_section
 from coview.report._sections_classes import class_quality_section
 from coview.report._sections_insight import features_section, map_section, uncertain_section
 from coview.report._sections_numbers import number_quality_section
@@ -82,7 +82,7 @@ def _sections(subject: Subject) -> list[Section | None]:
     if given is not None:
         of_data = [
             answers_section(subject, given),
-            test_section(subject, given),
+            labels_section(subject, given),
             uncertain_section(subject, given),
             map_section(subject, given),
             features_section(subject, given),

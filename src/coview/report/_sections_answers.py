@@ -16,7 +16,7 @@ from coview.report._subject import Subject
 from coview.report._tables import Columns, Table
 from coview.report._words import counted, listed, share_of, shorten
 
-__all__ = ["answers_section", "test_section"]
+__all__ = ["answers_section", "labels_section"]
 
 # A page of more rows is slow to open; coview predict writes all of them.
 _LISTED_SAMPLES = 2000
@@ -37,7 +37,8 @@ def answers_section(subject: Subject, given: Given) -> Section:
             )
         blocks.append(Note("Left aside", tuple(items)))
     if len(answers):
-        blocks.append(_given_presence(given))
+        presence = _given_presence(subject, given)
+        blocks += [] if presence is None else [presence]
         blocks.append(_confidence_picture(subject, given) if not subject.regression else _number_table(given))
     text = (
         f"{counted(len(answers), 'sample')} with a view that the model knows; {given.n_labeled:,} of them have a label. "
@@ -51,10 +52,15 @@ def answers_section(subject: Subject, given: Given) -> Section:
     return Section("predictions", "Predictions for the data given", (text,), tuple(blocks))
 
 
-def _given_presence(given: Given) -> Picture:
+def _given_presence(subject: Subject, given: Given) -> Picture | None:
+    """Which views the samples given have; None where that is what is shown of the training data."""
     names = given.tables.names
     patterns, counts = np.unique(given.presence, axis=0, return_counts=True)
     order = np.argsort(-counts[::-1], kind="stable")  # among equally frequent ones the fuller first
+    shown = {frozenset(p["views"]): p["n_samples"] for p in subject.record.get("patterns") or []}
+    found = {frozenset(np.array(names)[row]): n for row, n in zip(patterns, counts.tolist(), strict=True)}
+    if found == shown:
+        return None
     return presence_picture(names, patterns[::-1][order], counts[::-1][order].tolist(), key="given-presence")
 
 
@@ -120,7 +126,7 @@ def _rows(given: Given, frame: pd.DataFrame, columns: Columns, order: str) -> Ta
     return Table.from_frame(shown, caption, columns, scroll=len(shown) > 12)
 
 
-def test_section(subject: Subject, given: Given) -> Section | None:
+def labels_section(subject: Subject, given: Given) -> Section | None:
     """Scores against labels of the data given that were not in training."""
     if not given.n_labeled:
         return None

@@ -28,7 +28,7 @@ from coview.report._words import counted, listed, shorten
 
 __all__ = ["class_quality_section", "confusion_picture"]
 
-_DRAWN_CLASSES = 4
+_DRAWN_CLASSES = 3
 
 
 def class_quality_section(subject: Subject, evaluation: Evaluation) -> Section:
@@ -98,7 +98,7 @@ def _curve_picture(
 
 
 def _curve_reading(ranked: list[tuple[int, str, float]], drawn: list[tuple[int, str, float]], kind: str) -> str:
-    areas = listed([f"{name} {area:.3f}" for _, name, area in ranked], 12)
+    areas = listed([f"{name} {area:.3f}" for _, name, area in ranked], 6)
     if kind != "roc":
         return (
             "Nearer to the upper right corner is better: how many of those called positive are so, at every share found; "

@@ -188,7 +188,7 @@ def features_section(subject: Subject, given: Given) -> Section | None:
         return None
     several = "class" in table
     if not several:
-        table["class"] = "higher values" if subject.regression else subject.classes[-1]
+        table["class"] = "a higher prediction" if subject.regression else subject.classes[-1]
     table["class"] = table["class"].astype(str)
     strongest = table.loc[
         table.groupby(["view", "feature"], sort=False)["association"].apply(lambda a: a.abs().idxmax())
@@ -206,7 +206,7 @@ def features_section(subject: Subject, given: Given) -> Section | None:
         for number, view in enumerate(drawn)
     )  # fmt: skip
     tops = strongest.groupby("view", sort=False).first()
-    reading = f"Strongest in each view: {listed([f'{f} ({v})' for v, f in tops['feature'].items()], 6)}. "
+    reading = f"Strongest in each view: {listed([f'{f} ({v})' for v, f in tops['feature'].items()], 3)}. "
     reading += f"A bar to the right means that larger values of the feature go with {shorten(speaks, 40)}."
     columns: Columns = {"view": ("view", ""), "feature": ("feature", "")}
     columns |= {"class": ("speaks for", ""), "association": ("correlation", signed)}

@@ -21,6 +21,7 @@ _DRAWN_PATTERNS = 40
 _LISTED_PATTERNS = 60
 _LISTED_COLUMNS = 300
 _FINDING_IDS = 8
+_PLURALS = {"category": "categories"}
 
 
 def training_section(subject: Subject) -> Section | None:
@@ -148,7 +149,7 @@ def reading_section(subject: Subject) -> Section | None:
     ]
     if rows:
         columns: Columns = {"file": ("file", ""), "what": ("what", ""), "value": ("taken as", "")}
-        caption = "What was found out about the files; options of the command line overrule it"
+        caption = "What was found out about the files"
         blocks.append(Table.from_frame(pd.DataFrame(rows), caption, columns, scroll=len(rows) > 16))
     if not blocks:
         return None
@@ -171,7 +172,10 @@ def encoding_section(subject: Subject) -> Section | None:
         return None
     summary = report.groupby("view", sort=False).agg(columns=("column", "size"), gaps=("gaps_filled", "sum"))
     kinds = report.groupby(["view", "kind"], sort=False).size()
-    summary["kinds"] = [", ".join(f"{count:,} {kind}" for kind, count in kinds[view].items()) for view in summary.index]
+    summary["kinds"] = [
+        ", ".join(counted(count, kind, _PLURALS.get(kind)) for kind, count in kinds[view].items())
+        for view in summary.index
+    ]
     columns: Columns = {
         "view": ("view", ""), "columns": ("columns", ",d"), "kinds": ("kinds", ""), "gaps": ("gaps filled", ",d"),
     }  # fmt: skip

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 __all__ = ["counted", "listed", "share_of", "shorten"]
 
 
+# Names in these scripts are set apart, so that they do not turn the numbers beside them around.
+_RIGHT_TO_LEFT = {"R", "AL", "AN"}
+
+
 def shorten(text: object, limit: int = 24) -> str:
     """One line of at most ``limit`` characters, cut in the middle, where names that belong together are alike."""
     line = re.sub(r"[\s\x00-\x1f\x7f-\x9f]+", " ", str(text)).strip()
-    if len(line) <= limit:
-        return line
-    tail = (limit - 1) // 3
-    return f"{line[: limit - 1 - tail]}\N{HORIZONTAL ELLIPSIS}{line[len(line) - tail :]}"
+    if len(line) > limit:
+        tail = (limit - 1) // 3
+        line = f"{line[: limit - 1 - tail]}\N{HORIZONTAL ELLIPSIS}{line[len(line) - tail :]}"
+    if any(unicodedata.bidirectional(letter) in _RIGHT_TO_LEFT for letter in line):
+        return f"\N{FIRST STRONG ISOLATE}{line}\N{POP DIRECTIONAL ISOLATE}"
+    return line
 
 
 def counted(count: int, singular: str, plural: str | None = None) -> str:
