@@ -129,8 +129,7 @@ def repeated_columns(groups: Sequence[Sequence[tuple[str, str]]]) -> list[Findin
             Finding(
                 "duplicated_columns",
                 "note",
-                f"{_columns(len(columns))} of view '{view}' the same values as another: {shown}"
-                f"{_and_more(len(equal), 5)}.",
+                f"{_columns(len(columns), view)} the same values as another: {shown}{_and_more(len(equal), 5)}.",
                 "Keep one of each (--leave-out COL drops a column).",
                 view,
                 tuple(columns[:_FIRST]),
@@ -152,8 +151,8 @@ def repeated_columns(groups: Sequence[Sequence[tuple[str, str]]]) -> list[Findin
     return findings
 
 
-def _columns(count: int) -> str:
-    return "1 column has" if count == 1 else f"{count} columns have"
+def _columns(count: int, view: str) -> str:
+    return f"1 column of view '{view}' has" if count == 1 else f"{count} columns of view '{view}' have"
 
 
 def _and_more(count: int, shown: int) -> str:
