@@ -394,6 +394,7 @@ def test_one_column_and_quoted_newlines(read):
 def test_columns_that_change_their_kind_far_down(read, monkeypatch):
     """The reader's pieces are joined so that text keeps the cells as they are written."""
     monkeypatch.setattr("coview.files._table_text._CELLS_AT_ONCE", 1)
+    monkeypatch.setattr("coview.files._table_text._FEWEST_ROWS", 64)
     rows = [f"p{row},{row},,true" for row in range(200)] + ["q,01x,7,1.50"]
     table = read("id,a,b,c\n" + "\n".join(rows) + "\n")
     assert column(table, "a") == [str(row) for row in range(200)] + ["01x"]

@@ -107,6 +107,9 @@ def test_arrays_with_ids_and_names(tmp_path):
     table = read_table(path)
     assert (list(table.ids), list(table.values.columns), table.name) == (["007", "b", "c"], ["u", "v"], "t")
     assert_array_equal(table.values, matrix)
+    assert list(read_table(path, id_column="patient").ids) == ["007", "b", "c"]
+    np.savez(path, X=matrix, ids=np.array(["007", "b", "c"]), patient=np.array([1, 2, 3]))
+    assert list(read_table(path, id_column="patient").ids) == ["1", "2", "3"]
     np.savez(path, X=matrix)
     table = read_table(path, missing=["3"])
     assert table.ids is None
@@ -175,8 +178,8 @@ def test_arrays_refused(tmp_path):
     with pytest.raises(ViewError, match="'ids' has 1 entries, but the table has 2"):
         read_table(path)
     np.savez(path, X=np.ones((2, 2)))
-    with pytest.raises(ViewError, match="no id column 'id'"):
-        read_table(path, id_column="id")
+    with pytest.raises(ViewError, match="no array 'patient' or 'ids' with one id for each of the 2 rows"):
+        read_table(path, id_column="patient")
 
 
 def test_infinity_in_arrays_is_told(tmp_path):
@@ -207,6 +210,7 @@ def test_annotated_data(annotated, tmp_path):
     assert (list(table.ids), list(table.values.columns)) == (["c1", "c2", "c3"], ["g1", "g2"])
     assert_array_equal(table.values, np.arange(6.0).reshape(3, 2))
     assert list(read_table(path, id_column="who").ids) == ["x", "y", "z"]
+    assert list(read_table(path, id_column="patient").ids) == ["c1", "c2", "c3"]
     atac.var_names = pd.Index(["h", "h", "i"], dtype=object)
     atac.write_h5ad(path)
     with pytest.raises(ViewError, match=r"repeated: 'h' \(columns 1, 2\)"):

@@ -45,12 +45,7 @@ def read_annotated(path: Path, sheet: str | None, options: ReadOptions, name: st
     labels = [str(label) for label in data.var_names]
     refuse_repeated(labels, where)
     columns = pd.Index(labels, dtype=str)
-    if options.id_column is None:
-        ids, id_column = typed_ids(list(data.obs_names), "obs_names", where), data.obs_names.name
-    else:
-        place = find_given([str(label) for label in data.obs.columns], options.id_column, f"{where} (obs)")
-        id_column = str(data.obs.columns[place])
-        ids = typed_ids(data.obs.iloc[:, place].to_numpy(dtype=object), id_column, where)
+    ids, id_column = _ids(data, options.id_column, where)
     is_sparse = sparse.issparse(data.X)
     values = sparse.csr_array(data.X) if is_sparse else numbers_frame(data.X, columns, options)
     cells = pd.DataFrame({"stored values": values.data}) if is_sparse else values
@@ -61,10 +56,19 @@ def read_annotated(path: Path, sheet: str | None, options: ReadOptions, name: st
         values=values,
         columns=columns if is_sparse else None,
         ids=ids,
-        id_column="obs_names" if id_column is None else str(id_column),
-        guesses={"array": f"X, {'sparse' if is_sparse else 'dense'}", "id": str(id_column or "obs_names")},
+        id_column=id_column,
+        guesses={"array": f"X, {'sparse' if is_sparse else 'dense'}", "id": id_column},
         findings=tuple(find_infinite(cells, where)),
     )
+
+
+def _ids(data: Any, wanted: str | None, where: str) -> tuple[pd.Index, str]:
+    """The ids, and where they stand: a column of ``obs`` if it has the one the user named, else the names of samples."""
+    named = [str(label) for label in data.obs.columns]
+    if wanted is not None and wanted.casefold() in [label.casefold() for label in named]:
+        place = find_given(named, wanted, f"{where} (obs)")
+        return typed_ids(data.obs.iloc[:, place].to_numpy(dtype=object), named[place], where), named[place]
+    return typed_ids(list(data.obs_names), "obs_names", where), str(data.obs_names.name or "obs_names")
 
 
 def _load(path: Path, sheet: str | None) -> tuple[Any, str | None]:

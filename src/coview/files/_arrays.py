@@ -33,10 +33,6 @@ def table_arrays(path: Path) -> list[str]:
 
 def read_array(path: Path, sheet: str | None, options: ReadOptions, name: str) -> FileTable:
     """Read one array of an archive; see ``read_table``."""
-    if options.id_column is not None:
-        raise ViewError(
-            f"{path} holds arrays, which have no id column '{options.id_column}'. Save the ids as an array named 'ids'."
-        )
     headers = _headers(path)
     if set(headers) >= _SPARSE:
         if sheet is not None:
@@ -50,7 +46,13 @@ def read_array(path: Path, sheet: str | None, options: ReadOptions, name: str) -
         matrix = _load(path, chosen)
         if matrix.dtype == bool:
             matrix = matrix.astype(np.float64)
-    ids = _beside(path, headers, chosen, _ID_NAMES, matrix.shape[0])
+    id_names = (*([options.id_column] if options.id_column else []), *_ID_NAMES)
+    ids = _beside(path, headers, chosen, id_names, matrix.shape[0])
+    if ids is None and options.id_column is not None:
+        raise ViewError(
+            f"{path} has no array '{options.id_column}' or 'ids' with one id for each of the {matrix.shape[0]} rows. "
+            "Save the ids as an array named 'ids'."
+        )
     labels = _beside(path, headers, chosen, _COLUMN_NAMES, matrix.shape[1])
     columns = None if labels is None else named_columns(labels[1], str(path))
     where = str(path) if chosen is None or sheet is None else f"{path}#{chosen}"

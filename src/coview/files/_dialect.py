@@ -18,7 +18,7 @@ _HEAD = 2**20  # bytes looked at, more where lines are longer
 _LONGEST_HEAD = 2**28
 _FEWEST_LINES = 6
 _MOST_ROWS = 200
-_MOST_CELLS = 20_000
+_MOST_CELLS = 5_000
 _SEPARATORS = ("\t", ";", "|", ",")
 _SPELLED = {"tab": "\t", "\\t": "\t", " ": WHITESPACE, "space": WHITESPACE, WHITESPACE: WHITESPACE, "\\s+": WHITESPACE}
 _HINT = re.compile(r"\"?sep=([^\r\n\"])\"?[\r\n]")  # the first line by which some programs tell Excel the separator

@@ -6,12 +6,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from coview.exceptions import ViewError
 from coview.files._cells import CellRules
 from coview.files._ids import IdChoice, clean_ids, spaces_in_ids
 from coview.views import Finding, some
 
-__all__ = ["drop_empty", "name_columns", "refuse_no_columns", "take_ids"]
+__all__ = ["drop_empty", "name_columns", "take_ids", "without_column"]
 
 
 def drop_empty(
@@ -59,8 +58,16 @@ def take_ids(
     if n_spaced:
         findings.append(spaces_in_ids(n_spaced, choice.name, rules.where))
     findings += odd
-    keep = np.delete(np.arange(frame.shape[1]), place)
-    return ids, frame.iloc[:, keep]
+    return ids, without_column(frame, place)
+
+
+def without_column(frame: pd.DataFrame, place: int) -> pd.DataFrame:
+    """The other columns; not copied where they stand beside each other."""
+    if place == 0:
+        return frame.iloc[:, 1:]
+    if place == frame.shape[1] - 1:
+        return frame.iloc[:, :-1]
+    return frame.iloc[:, np.delete(np.arange(frame.shape[1]), place)]
 
 
 def name_columns(frame: pd.DataFrame, places: Sequence[int], findings: list[Finding], where: str) -> pd.DataFrame:
@@ -107,9 +114,3 @@ def name_columns(frame: pd.DataFrame, places: Sequence[int], findings: list[Find
             )
         )
     return frame.set_axis(pd.Index(names, dtype=str), axis=1)
-
-
-def refuse_no_columns(frame: pd.DataFrame, where: str, *, has_ids: bool) -> None:
-    """Raise for a table without any column."""
-    if frame.shape[1] == 0 and not has_ids:
-        raise ViewError(f"{where} holds no column. Save the table again, with a line of column names.")

@@ -139,29 +139,37 @@ def _marked(head: bytes) -> Encoding | None:
 def _scan(source: Source, encoding: Encoding) -> tuple[int | None, bool]:
     """The first line that cannot be decoded (None if all can), and whether there is a quote mark."""
     decoder = codecs.getincrementaldecoder(encoding.name)()
-    is_utf8, n_lines, quoted, pending = encoding.name == "utf-8", 0, False, False
-    wide = encoding.name.startswith(("utf-16", "utf-32"))
+    is_utf8, n_read, is_quoted, pending = encoding.name == "utf-8", 0, False, b""
+    is_wide = encoding.name.startswith(("utf-16", "utf-32"))
     for number, block in enumerate(source.blocks()):
-        block = block[encoding.n_mark :] if number == 0 else block
-        quoted = quoted or b'"' in block
-        if not wide and b"\0" in block:
-            line = n_lines + _n_lines(block[: block.index(b"\0")]) + 1
+        text = block[encoding.n_mark :] if number == 0 else block
+        is_quoted = is_quoted or b'"' in text
+        if not is_wide and b"\0" in text:
+            line = _line_at(source, n_read + block.index(b"\0"))
             raise ViewError(
                 f"{source.path}, line {line}: holds a NUL byte, so it is no text file, or it is damaged. "
                 "Save the table again as CSV."
             )
-        if not (is_utf8 and block.isascii() and not pending):
+        if not (is_utf8 and text.isascii() and not pending):
             try:
-                decoder.decode(block)
+                decoder.decode(text)
             except UnicodeDecodeError as error:
-                return n_lines + _n_lines(error.object[: error.start]) + 1, quoted
-            pending = bool(decoder.getstate()[0])
-        n_lines += _n_lines(block)
-    try:
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return n_lines + 1, quoted
-    return None, quoted
+                n_mark = encoding.n_mark if number == 0 else 0
+                return _line_at(source, n_read + n_mark - len(pending) + error.start), is_quoted
+            pending = decoder.getstate()[0]
+        n_read += len(block)
+    return (_line_at(source, n_read) if pending else None), is_quoted
+
+
+def _line_at(source: Source, offset: int) -> int:
+    """Line in which a byte stands, which may be one byte of several of a letter."""
+    n_lines = n_read = 0
+    for block in source.blocks():
+        n_lines += _n_lines(block[: offset - n_read])
+        n_read += len(block)
+        if n_read >= offset:
+            break
+    return n_lines + 1
 
 
 def _n_lines(block: bytes) -> int:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from coview.exceptions import ViewError
 from coview.files._cells import dates_finding
+from coview.files._finish import without_column
 from coview.files._ids import choose_id
 from coview.files._names import refuse_repeated
 from coview.files._read_options import ReadOptions
@@ -57,8 +58,7 @@ def take_typed_ids(
     if not choice.holds(column):
         return None, None, "", frame
     ids = typed_ids(column.to_numpy(dtype=object), choice.name, where, first_line)
-    keep = np.delete(np.arange(frame.shape[1]), choice.position)
-    return ids, choice.name, choice.said, frame.iloc[:, keep]
+    return ids, choice.name, choice.said, without_column(frame, choice.position)
 
 
 def named_columns(names: Any, where: str) -> pd.Index:
