@@ -219,6 +219,11 @@ def test_reading_and_looking_do_not_say_the_same_twice(folder, capsys):
     codes = [finding["code"] for finding in document["findings"] if finding["columns"]]
     assert codes.count("dates") == 1
     assert codes.count("almost_numeric") == 1
+    labels = pd.read_csv("outcome.csv")
+    labels.assign(outcome="benign").to_csv("outcome.csv", index=False)
+    code, document = check_json(capsys, *DATA)
+    assert code == 1
+    assert [finding["code"] for finding in document["findings"]].count("one_class") == 1
 
 
 def test_findings_of_one_kind_share_their_advice(folder, capsys):
@@ -230,7 +235,7 @@ def test_findings_of_one_kind_share_their_advice(folder, capsys):
     assert run(["check", "blood.csv", "ct.csv"]) == 0
     out = capsys.readouterr().out
     assert out.count("[constant_columns]") == 2
-    assert out.count("It carries no information") == 1
+    assert out.count("Nothing can be learnt from that") == 1
 
 
 def test_many_views_are_numbered(folder, capsys):

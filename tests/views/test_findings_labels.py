@@ -197,6 +197,9 @@ def test_view_that_goes_with_the_class():
     has = rng.random(200) < np.where(labels == "yes", 0.8, 0.3)
     finding = only({"a": noise(200), "b": noise(200, seed=3).add_prefix("t")[has]}, labels)
     assert (finding.code, finding.level, finding.view) == ("presence_by_class", "note", "b")
+    few = series(("no", 6), ("yes", 6))  # 4 of 6 and 2 of 6 may be chance
+    has = (few.groupby(few).cumcount() < few.map({"no": 2, "yes": 4})).to_numpy()
+    assert problems({"a": noise(12), "b": noise(12, seed=3).add_prefix("t")[has]}, few) == []
     has = rng.random(200) < 0.5
     assert problems({"a": noise(200), "b": noise(200, seed=3).add_prefix("t")[has]}, labels) == []
 

@@ -10,13 +10,8 @@ from coview.views._findings_duplicates import ColumnHashes, RowHashes, repeated_
 from coview.views._findings_labels import Target, label_findings, read_target
 from coview.views._findings_leakage import LeakageNotes, view_presence_findings
 from coview.views._findings_names import columns_of_one_name
-from coview.views._findings_presence import (
-    id_findings,
-    presence_findings,
-    presence_matrix,
-    row_findings,
-    zero_row_findings,
-)
+from coview.views._findings_presence import id_findings, presence_findings, presence_matrix
+from coview.views._findings_rows import row_findings, zero_row_findings
 from coview.views._findings_sparse import look_at_sparse
 from coview.views._tables import AlignedTables
 

@@ -54,8 +54,8 @@ def worst_first(findings: Iterable[Finding]) -> list[Finding]:
 def merge_findings(first: Iterable[Finding], later: Iterable[Finding]) -> list[Finding]:
     """Findings of two passes over the same data, worst first, without those that only say again what was said.
 
-    A later finding says it again if an earlier one of the same code is about one of its columns, or neither is about
-    columns.
+    A later finding says it again if an earlier one of the same code is about one of its columns; a later one without
+    columns, if an earlier one of its code is about the same view, or either about none.
 
     Parameters
     ----------
@@ -73,11 +73,16 @@ def merge_findings(first: Iterable[Finding], later: Iterable[Finding]) -> list[F
     True
     """
     first = list(first)
-    told = {(finding.code, column) for finding in first for column in finding.columns or ("",)}
-    fresh = [
-        finding for finding in later if not any((finding.code, column) in told for column in finding.columns or ("",))
-    ]
-    return worst_first([*first, *fresh])
+    return worst_first([*first, *(finding for finding in later if not any(_says(told, finding) for told in first))])
+
+
+def _says(told: Finding, finding: Finding) -> bool:
+    """Whether an earlier finding says what a later one does."""
+    if told.code != finding.code:
+        return False
+    if finding.columns:
+        return not set(finding.columns).isdisjoint(told.columns)
+    return None in (told.view, finding.view) or told.view == finding.view
 
 
 def column_finding(

@@ -19,7 +19,7 @@ _FEWEST_ROWS = 20  # fewer say little about how a column is spread
 _CODE_ROWS, _MOST_CODES = 50, 8  # rows needed, and most distinct whole numbers, to ask whether they are categories
 _SCALES = 1e6  # ratio of spreads worth a note
 
-_DROP = "It carries no information; --leave-out COL drops it."
+_DROP = "Nothing can be learnt from that; --leave-out COL drops a column."
 
 
 @dataclass

@@ -11,6 +11,7 @@ from scipy.special import gammaln
 
 from coview.views._findings import Finding, column_finding
 from coview.views._findings_blocks import ColumnBlock, ObservedView, SortedBlock
+from coview.views._findings_chance import in_one_class, log_arrangements, log_choose
 from coview.views._findings_labels import Target
 from coview.views._ids import some
 
@@ -23,16 +24,6 @@ _ADVICE = (
     "Leave out (--leave-out COL) what is known only because the label is: an outcome, a code made from it, the order of "
     "the file. A strong feature known beforehand may stay."
 )
-
-
-def _log_arrangements(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Logarithm of the number of ways to give out the labels: n! / (n_1! ... n_K!), counts of shape (..., K)."""
-    return np.asarray(gammaln(counts.sum(axis=-1) + 1) - gammaln(counts + 1).sum(axis=-1))
-
-
-def _log_choose(n: NDArray[np.float64], k: NDArray[np.float64]) -> NDArray[np.float64]:
-    with np.errstate(invalid="ignore"):
-        return np.where(k > n, -np.inf, gammaln(n + 1) - gammaln(k + 1) - gammaln(np.maximum(n - k, 0) + 1))
 
 
 @dataclass
@@ -95,7 +86,7 @@ class LeakageNotes:
         steps = values[:, 1:] != values[:, :-1]
         n_values = (steps & pair).sum(axis=1) + 1
         pure = ~(changes & ~steps & pair).any(axis=1) & (n_classes > 1)
-        arrangements = _log_arrangements(counts.astype(np.float64))
+        arrangements = log_arrangements(counts.astype(np.float64))
         by_value = pure & (n_values * np.log(np.maximum(n_classes, 1)) - arrangements <= self._threshold)
         telling = by_value
         if block.categories is None:
@@ -127,10 +118,10 @@ class LeakageNotes:
         # Up to a and b strays, a cut after n_0 - a + b places: choose who strays on either side.
         ways = (
             np.log(2 * (allowed[:, 0] + 1) * (allowed[:, 1] + 1))
-            + _log_choose(first + allowed[:, 1], allowed[:, 1])
-            + _log_choose(second + allowed[:, 0], allowed[:, 0])
+            + log_choose(first + allowed[:, 1], allowed[:, 1])
+            + log_choose(second + allowed[:, 0], allowed[:, 0])
         )
-        chance = ways - _log_arrangements(counts.astype(np.float64))
+        chance = ways - log_arrangements(counts.astype(np.float64))
         found = np.zeros(len(codes), dtype=bool)
         worth = np.flatnonzero((allowed.sum(axis=1) > 0) & (chance <= self._threshold))
         if not len(worth):
@@ -149,7 +140,7 @@ class LeakageNotes:
         if len(some_gaps):
             classes = self._codes[:, None] == np.arange(len(self.target.classes))
             absent = gaps[some_gaps].astype(np.float64) @ classes.astype(np.float64)
-            telling = _in_one_class(absent, classes.sum(axis=0).astype(np.float64), self._threshold)
+            telling = in_one_class(absent, classes.sum(axis=0).astype(np.float64), self._threshold)
             self.gaps += [block.names[place] for place in some_gaps[telling]]
 
     def _add_correlated(self, block: ColumnBlock) -> None:
@@ -181,7 +172,7 @@ class LeakageNotes:
         present = sparse.csr_array(values != 0).T.astype(np.float64) @ classes.astype(np.float64)
         totals = classes.sum(axis=0).astype(np.float64)
         telling = ((present == 0) | (present == totals)).all(axis=1)
-        chance = len(totals) * np.log(2) - _log_arrangements(totals)
+        chance = len(totals) * np.log(2) - log_arrangements(totals)
         if chance <= self._threshold:
             mixed = (present.sum(axis=1) > 0) & (present.sum(axis=1) < totals.sum())
             names = self.view.names
@@ -230,19 +221,6 @@ class LeakageNotes:
         ]
 
 
-def _in_one_class(absent: NDArray[np.float64], totals: NDArray[np.float64], threshold: float) -> NDArray[np.bool_]:
-    """Which rows of counts per class lie all in one class, or lack all of others but one, beyond chance."""
-    n_absent, n_all = absent.sum(axis=-1), totals.sum()
-    possible = (n_absent > 0) & (n_absent < n_all) & ((totals > 0).sum() > 1)
-    found = np.zeros(n_absent.shape, dtype=bool)
-    for counts in (absent, totals - absent):
-        size = counts.sum(axis=-1)
-        log_each = _log_choose(totals[None, :], size[:, None]) - _log_choose(np.asarray(n_all), size)[:, None]
-        chance = np.logaddexp.reduce(log_each, axis=1)
-        found |= ((counts > 0).sum(axis=-1) == 1) & (chance <= threshold)
-    return np.asarray(found & possible)
-
-
 def view_presence_findings(names: Sequence[str], presence: NDArray[np.bool_], target: Target) -> list[Finding]:
     """Views whose presence tells the class, or goes with it."""
     if target.numbers is not None or len(target.classes) < 2:
@@ -250,7 +228,7 @@ def view_presence_findings(names: Sequence[str], presence: NDArray[np.bool_], ta
     presence, codes = presence[target.labeled], target.codes[target.labeled]
     totals = target.class_counts.astype(np.float64)
     present = presence.T.astype(np.float64) @ (codes[:, None] == np.arange(len(totals))).astype(np.float64)
-    telling = _in_one_class(totals - present, totals, np.log(_EXPECTED / len(names)))
+    telling = in_one_class(totals - present, totals, np.log(_EXPECTED / len(names)))
     findings = []
     for place, name in enumerate(names):
         listed = _some_classes(target.classes, present[place], totals)

@@ -9,7 +9,7 @@ from coview.views._findings_blocks import ObservedView
 from coview.views._findings_duplicates import ColumnHashes, RowHashes, number_hashes, repeated_rows
 from coview.views._findings_labels import Target
 from coview.views._findings_leakage import LeakageNotes
-from coview.views._findings_presence import zero_row_findings
+from coview.views._findings_rows import zero_row_findings
 from coview.views._ids import some
 from coview.views._tables import AlignedTables
 

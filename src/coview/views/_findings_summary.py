@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from coview.views._findings_blocks import ObservedView, column_blocks, observed_views
-from coview.views._findings_presence import count_gaps
+from coview.views._findings_rows import count_gaps
 from coview.views._findings_text import is_prose
 from coview.views._tables import AlignedTables
 
