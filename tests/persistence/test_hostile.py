@@ -13,6 +13,7 @@ import pytest
 import skops.io
 from scipy import sparse
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.svm import SVC
 
 from coview.gaussian_process import BayesianCoTrainingClassifier
 from coview.persistence import ModelFileError, load_model, save_model
@@ -377,6 +378,52 @@ def test_trees_of_more_columns_than_the_model_are_refused(boosted, tmp_path, can
     path = tmp_path / "model.coview"
     assert "branches lead nowhere" in refuse(path, forge(boosted, schema=narrower), canary)
     assert "malformed" in refuse(path, forge(boosted, schema=unnamed), canary)
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory):
+    """A file of a support vector machine, whose compiled code believes the lengths of its arrays."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    path = tmp_path_factory.mktemp("machine") / "machine.coview"
+    save_model(SVC().fit(X, np.digitize(X[:, 0], [-0.5, 0.5])), path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("support_", lambda a: a + 10_000),
+        ("_n_support", lambda a: a + 10),
+        ("_n_support", lambda a: a[:2]),
+        ("_dual_coef_", lambda a: a[:, :2]),
+        ("_dual_coef_", lambda a: a[:1]),
+        ("_intercept_", lambda a: a[:1]),
+        ("_probA", lambda a: np.ones(1)),
+        ("support_vectors_", lambda a: a[:3]),
+        ("support_vectors_", lambda a: a[:, :1]),
+        ("kernel", '"precomputed"'),
+        ("n_features_in_", "2"),
+        ("_sparse", "true"),
+    ],
+)
+def test_machines_whose_arrays_disagree_are_refused(machine, tmp_path, canary, name, change):
+    changed = {}
+
+    def forgery(schema):
+        part = first(schema, "ObjectNode", "SVC")["content"]["content"][name]
+        if isinstance(change, str):
+            part["content"] = change
+            return
+        array = np.load(io.BytesIO(inner[part["file"]]))
+        part.pop("__id__", None)
+        part["file"] = "changed.npy"
+        changed["changed.npy"] = npy(np.ascontiguousarray(change(array)))
+
+    inner = unpack(unpack(machine)["model.skops"])
+    forge(machine, schema=forgery)
+    text = refuse(tmp_path / "model.coview", forge(machine, schema=forgery, members=changed), canary)
+    assert "support vector machine whose parts do not fit together" in text
 
 
 def test_sparse_rows_that_point_outside_are_refused(tmp_path, canary):

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, NuSVR, OneClassSVM
 
 import coview
 from coview import Views
@@ -193,6 +193,15 @@ def test_rows_beyond_the_landmarks(tmp_path, monkeypatch):
     views, signal = draw()
     model = BayesianCoTrainingClassifier(settings=SETTINGS).fit(views, classes(signal))
     same_answers(model, again(model, tmp_path), draw(1)[0], ["predict_proba", "explain"])
+
+
+@pytest.mark.parametrize(
+    "machine", [SVC(), SVC(kernel="linear"), NuSVC(), SVR(), NuSVR(), OneClassSVM(), LinearSVC()], ids=repr
+)
+def test_support_vector_machines(tmp_path, machine):
+    views, signal = draw()
+    machine.fit(views["a"], signal > 0 if is_classifier(machine) else signal)
+    np.testing.assert_array_equal(again(machine, tmp_path).predict(views["a"]), machine.predict(views["a"]))
 
 
 @pytest.mark.parametrize("latent", ["mean", "consensus"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from coview.persistence._arrays import check_array
+from coview.persistence._compiled import MACHINE_PARTS, check_machine, check_tree
 from coview.persistence._problems import ModelFileError
-from coview.persistence._trees import check_tree
 from coview.persistence._trust import (
     BOOSTED,
     COVIEW_TYPES,
     KEY_TYPES,
     LIBRARY_TYPES,
+    MACHINES,
     PLAIN_TYPES,
     TREE,
     is_estimator_of_sklearn,
@@ -58,6 +60,8 @@ def inspect_schema(members: Mapping[str, bytes], what: str, advice: str = "Do no
         raise ModelFileError(f"{what} holds {unused[0]!r}, which no part of the model refers to. {advice}")
     for name in sorted(inspection.trees):
         check_tree(members[name], inspection.widths, what)
+    for classifies, attributes in inspection.machines:
+        check_machine({name: _value(attributes.get(name), members) for name in MACHINE_PARTS}, classifies, what)
     return sorted(inspection.types)
 
 
@@ -93,6 +97,7 @@ class _Inspection:
         self.files: set[str] = set()
         self.trees: set[str] = set()
         self.widths: list[int] = []
+        self.machines: list[tuple[bool, dict[str, Any]]] = []
         self.identities: dict[int, dict[str, Any]] = {}
         self.stack: list[tuple[Any, int]] = []
 
@@ -145,12 +150,12 @@ class _Inspection:
         self.types.add(name)
         if state is None:
             return []
-        if name == TREE or name in BOOSTED:
-            self._note_trees(name, state)
+        if name == TREE or name in BOOSTED or name in MACHINES:
+            self._note_compiled(name, state)
         return [state]
 
-    def _note_trees(self, name: str, state: Any) -> None:
-        """Remember the nodes of a tree, or the width of a boosted model, for a look at all of them together."""
+    def _note_compiled(self, name: str, state: Any) -> None:
+        """Remember what compiled code will follow, for a look at all of it together."""
         try:
             attributes = state["content"]
             if any(_name(kind) != "builtins.str" for kind in state["key_types"]["content"]):
@@ -159,6 +164,8 @@ class _Inspection:
                 self.trees.add(attributes["nodes"]["file"])
             elif "_predictors" in attributes:
                 self.widths.append(int(attributes["n_features_in_"]["content"]))
+            elif name in MACHINES and "support_" in attributes:
+                self.machines.append((MACHINES[name], attributes))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise self._malformed("a tree", error) from error
 
@@ -243,7 +250,18 @@ class _Inspection:
 
 
 def _name(node: dict[str, Any]) -> str:
-    return f"{node.get('__module__')}.{node.get('__class__')}"
+    module, name = node.get("__module__"), node.get("__class__")
+    return f"{module}.{name}"[:240] if isinstance(module, str) and isinstance(name, str) else "a part without a name"
+
+
+def _value(node: Any, members: Mapping[str, bytes]) -> Any:
+    """Value of a node that has been inspected: an array, a tuple of plain values, or one; None for any other."""
+    kind = node.get("__loader__") if isinstance(node, dict) else None
+    if kind == "NdArrayNode" and node.get("type") == "numpy":
+        return np.load(io.BytesIO(members[node["file"]]), allow_pickle=False)
+    if kind == "TupleNode":
+        return tuple(_value(child, members) for child in node["content"])
+    return json.loads(node["content"]) if kind == "JsonNode" else None
 
 
 _CHECKS: dict[str, Callable[[_Inspection, dict[str, Any]], list[Any]]] = {

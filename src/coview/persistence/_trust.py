@@ -1,6 +1,15 @@
 """The types that a model file may hold: an explicit list, and nothing that is not on it."""
 
-__all__ = ["BOOSTED", "COVIEW_TYPES", "KEY_TYPES", "LIBRARY_TYPES", "PLAIN_TYPES", "TREE", "is_estimator_of_sklearn"]
+__all__ = [
+    "BOOSTED",
+    "COVIEW_TYPES",
+    "KEY_TYPES",
+    "LIBRARY_TYPES",
+    "MACHINES",
+    "PLAIN_TYPES",
+    "TREE",
+    "is_estimator_of_sklearn",
+]
 
 #: Classes of coview that are, or are part of, a fitted model.
 COVIEW_TYPES = frozenset(
@@ -28,12 +37,20 @@ COVIEW_TYPES = frozenset(
     }
 )
 
+_LONGEST_NAME = 200
+
 #: Nodes of a tree of gradient boosting; loaded after each branch has been followed.
 TREE = "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"
+#: Models of such trees.
 BOOSTED = frozenset(
     f"sklearn.ensemble._hist_gradient_boosting.gradient_boosting.HistGradientBoosting{kind}"
     for kind in ("Classifier", "Regressor")
 )
+
+#: Support vector machines, and whether they classify; loaded after their arrays have been compared.
+MACHINES = {
+    f"sklearn.svm._classes.{name}": name.endswith("SVC") for name in ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM")
+}
 
 _KERNELS = (
     "CompoundKernel",
@@ -88,4 +105,4 @@ PLAIN_TYPES = {
 
 def is_estimator_of_sklearn(name: str) -> bool:
     """Whether a name is that of a class in scikit-learn; skops, asked later, knows which of them are estimators."""
-    return name.startswith("sklearn.") and "__" not in name
+    return name.startswith("sklearn.") and "__" not in name and len(name) < _LONGEST_NAME
