@@ -323,10 +323,20 @@ def test_almost_numbers_and_dates(read):
     assert dates.columns == ("when",)
 
 
+def test_many_columns_of_almost_numbers_are_told_together(read):
+    names = [f"g{place}" for place in range(40)]
+    rows = [",".join([f"p{row}", *["<LOD" if row == 7 else str(row)] * 40]) for row in range(10)]
+    table = read("\n".join([",".join(["id", *names]), *rows]))
+    found = [finding for finding in table.findings if finding.code == "almost_numeric"]
+    assert [len(finding.columns) for finding in found] == [1, 1, 1, 10]
+    assert found[3].count == 37
+    assert "'<LOD'" in found[3].message
+
+
 def test_numbers_with_units(read):
     table = read("id,a,b\np,12%,1a\nq,7.5%,2b\nr,,3a\ns,1%,4b\n")
     (finding,) = [finding for finding in table.findings if finding.code == "numbers_with_units"]
-    assert (finding.columns, "'%'" in finding.message) == (("a",), True)
+    assert (finding.columns, "'a' (%)" in finding.message) == (("a",), True)
 
 
 def test_lines_of_spaces_are_no_samples(read):

@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import sparse
 
 from coview.exceptions import ViewError
-from coview.files._cells import find_infinite
+from coview.files._cell_findings import find_infinite
 from coview.files._contents import FileTable
 from coview.files._ids import find_given
 from coview.files._names import refuse_repeated

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import sparse
 
 from coview.exceptions import ViewError
-from coview.files._cells import find_infinite
+from coview.files._cell_findings import find_infinite
 from coview.files._contents import FileTable
 from coview.files._read_options import ReadOptions
 from coview.files._typed import named_columns, numbers_frame, typed_ids

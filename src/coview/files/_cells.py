@@ -3,17 +3,18 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from coview.files._cell_findings import AlmostNumbers, Settled
 from coview.files._marks import SOFT_MARKS, SURE_MARKS, Numerals
-from coview.views import Finding, some
 
-__all__ = ["CellRules", "Settled", "dates_finding", "find_infinite", "settle"]
+__all__ = ["CellRules", "settle"]
 
 _LOOKED_AT = 50  # different cells that tell whether a column may hold numbers
 _ALMOST = 0.8  # share of numbers from which a column of text is said to be almost numbers
@@ -21,7 +22,6 @@ _FEWEST_WITH_UNIT = 3
 _WITH_UNIT = re.compile(r"[+-]?\d[\d.,]*\s*([^\d\s.,+-][^\d\s]{0,9})")
 _FEW_ROWS = 5_000
 _SPECIAL = {"inf", *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")}
-_CHUNK = 2**22  # cells looked at in one go
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _TIME = r"(?:[ T]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?(?:Z|[+-]\d{2}:?\d{2}))?)?"
 _DATE = re.compile(
@@ -54,30 +54,15 @@ class CellRules:
     marks: tuple[str, ...] | None
     lines_of: Callable[[Sequence[int]], list[int]]
 
-    @property
+    @cached_property
     def sure_marks(self) -> frozenset[str]:
         """What is missing in any column."""
         return frozenset(("", *(SURE_MARKS if self.marks is None else self.marks)))
 
-    @property
+    @cached_property
     def number_marks(self) -> frozenset[str]:
         """What is missing in a column of numbers."""
         return self.sure_marks | frozenset(SOFT_MARKS if self.marks is None else ())
-
-
-@dataclass
-class Settled:
-    """Columns that were settled, and what was met on the way."""
-
-    frame: pd.DataFrame
-    marks: Counter[str] = field(default_factory=Counter)
-    thousands: Counter[str] = field(default_factory=Counter)
-    decimals: list[str] = field(default_factory=list)
-    dates: list[str] = field(default_factory=list)
-    grouped: list[str] = field(default_factory=list)
-    kept: dict[str, Counter[str]] = field(default_factory=dict)
-    n_spaced: int = 0
-    findings: list[Finding] = field(default_factory=list)
 
 
 def settle(frame: pd.DataFrame, rules: CellRules) -> Settled:
@@ -93,8 +78,6 @@ def settle(frame: pd.DataFrame, rules: CellRules) -> Settled:
         if values is not None:
             changed[place] = values
     settled.frame = _replace(frame, changed)
-    settled.findings += _told(settled, rules)
-    settled.findings += find_infinite(settled.frame, rules.where)
     return settled
 
 
@@ -231,9 +214,11 @@ def _note_text(
     n_numbers = int(counts[fits & ~missing].sum())
     others = np.flatnonzero(~fits)
     if n_numbers and n_numbers >= _ALMOST * (n_numbers + int(counts[others].sum())):
-        settled.findings.append(_almost_numbers(name, texts, codes, others, n_numbers, rules))
+        rows = np.flatnonzero(np.isin(codes, others))
+        cells = [(texts[int(codes[row])], int(row)) for row in rows[:3]]
+        settled.almost.append(AlmostNumbers(name, n_numbers, len(rows), cells))
     elif written and (unit := _unit(written)):
-        settled.findings.append(_units(name, unit, rules.where))
+        settled.units[name] = unit
     if rules.marks is None:
         soft = {text: int(count) for text, count in zip(texts, counts, strict=True) if text in SOFT_MARKS and count}
         if soft:
@@ -248,118 +233,3 @@ def _unit(texts: Sequence[str]) -> str:
         return ""
     unit = units.pop()
     return unit if all((match := _WITH_UNIT.fullmatch(text)) and match[1] == unit for text in texts) else ""
-
-
-def _units(name: str, unit: str, where: str) -> Finding:
-    return Finding(
-        "numbers_with_units",
-        "warning",
-        f"{where}: every cell of column '{name}' is a number with '{unit}' behind it, so it counts as text.",
-        f"Take '{unit}' out of the cells and write it into the column's name.",
-        columns=(name,),
-        count=1,
-    )
-
-
-def _almost_numbers(
-    name: str,
-    texts: Sequence[str],
-    codes: NDArray[np.intp],
-    others: NDArray[np.intp],
-    n_numbers: int,
-    rules: CellRules,
-) -> Finding:
-    rows = np.flatnonzero(np.isin(codes, others))
-    first = rows[:3].tolist()
-    cells = ", ".join(
-        f"'{texts[int(codes[row])][:40]}' (line {line})" for row, line in zip(first, rules.lines_of(first), strict=True)
-    )
-    marks = " ".join(f"--na '{texts[place]}'" for place in others[:3].tolist()) if len(others) <= 3 else "--na MARK ..."
-    return Finding(
-        "almost_numeric",
-        "warning",
-        f"{rules.where}: column '{name}' holds {n_numbers} numbers and {len(rows)} other cell(s), so it counts as text: "
-        f"{cells}{', ...' if len(rows) > 3 else ''}.",
-        f"Correct these cells, or read them as missing: {marks} (and --na NA, say, for every other mark in use).",
-        columns=(name,),
-        count=len(rows),
-    )
-
-
-def _told(settled: Settled, rules: CellRules) -> list[Finding]:
-    """Findings about several columns together."""
-    findings = []
-    if settled.dates:
-        findings.append(dates_finding(settled.dates, rules.where))
-    if settled.kept:
-        total: Counter[str] = Counter()
-        for marks in settled.kept.values():
-            total += marks
-        told = ", ".join(f"'{mark}' ({count})" for mark, count in total.most_common(4))
-        findings.append(
-            Finding(
-                "kept_marks",
-                "note",
-                f"{rules.where}: {told} in text column(s) {some(settled.kept)} may mean 'missing'; kept as categories.",
-                f"Read them as missing, if they are: --na '{total.most_common(1)[0][0]}' (and --na NA, say, for every other "
-                "mark in use).",
-                columns=tuple(settled.kept)[:10],
-                count=total.total(),
-            )
-        )
-    if settled.n_spaced:
-        findings.append(
-            Finding(
-                "spaces_in_cells",
-                "note",
-                f"{rules.where}: {settled.n_spaced} text cell(s) had spaces around them, which were dropped.",
-                count=settled.n_spaced,
-            )
-        )
-    if settled.decimals:
-        findings.append(
-            Finding(
-                "mixed_decimals",
-                "note",
-                f"{rules.where}: {len(settled.decimals)} column(s) use another decimal mark than the rest: "
-                f"{some(settled.decimals)}.",
-                columns=tuple(settled.decimals[:10]),
-                count=len(settled.decimals),
-            )
-        )
-    return findings
-
-
-def dates_finding(names: Sequence[str], where: str) -> Finding:
-    """What is said about columns that hold dates."""
-    return Finding(
-        "dates",
-        "warning",
-        f"{where}: {len(names)} column(s) hold dates, which are read as text: {some(names)}.",
-        "Turn them into numbers, such as days since a common start, or leave them out.",
-        columns=tuple(names[:10]),
-        count=len(names),
-    )
-
-
-def find_infinite(frame: pd.DataFrame, where: str) -> list[Finding]:
-    floats = frame.loc[:, (frame.dtypes == np.float64).to_numpy()]
-    step = max(1, _CHUNK // max(1, len(frame)))
-    counts = [
-        np.isinf(floats.iloc[:, start : start + step].to_numpy()).sum(axis=0)
-        for start in range(0, floats.shape[1], step)
-    ]
-    total = np.concatenate(counts) if counts else np.zeros(0, dtype=np.intp)
-    if not total.any():
-        return []
-    columns = floats.columns[total > 0]
-    return [
-        Finding(
-            "infinite_values",
-            "error",
-            f"{where}: {int(total.sum())} cell(s) are infinite or too large for a number, in column(s) {some(columns)}.",
-            "Correct them, or read them as missing: --na inf (or the number as it is written there).",
-            columns=tuple(map(str, columns[:10])),
-            count=int(total.sum()),
-        )
-    ]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from coview.exceptions import ViewError
+from coview.files._cell_findings import cell_findings
 from coview.files._cells import CellRules, settle
 from coview.files._contents import FileTable
 from coview.files._dialect import Dialect, find_dialect, read_head
@@ -55,7 +56,8 @@ def read_text_table(path: Path, options: ReadOptions, name: str) -> FileTable:
     guesses |= {"missing": told} if told else {}
     if ids is not None:
         guesses["id"] = choice.said
-    findings += settled.findings + _about_layout(dialect, where, settled.grouped, settled.frame.columns)
+    findings += cell_findings(settled, where, rules.lines_of)
+    findings += _about_layout(dialect, where, settled.grouped, settled.frame.columns)
     return FileTable(
         name=name,
         path=path,

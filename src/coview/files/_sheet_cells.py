@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from coview.exceptions import ViewError
-from coview.files._cells import CellRules, dates_finding, settle
+from coview.files._cell_findings import cell_findings
+from coview.files._cells import CellRules, settle
 from coview.files._finish import name_columns
 from coview.files._ids import choose_id
 from coview.files._layout import TableStart, find_start
@@ -75,10 +76,8 @@ def sheet_table(cells: NDArray[np.object_], merged: Merged, options: ReadOptions
     guesses = {"header": "none" if header is None else f"row {header + 1}"} | ({"missing": told} if told else {})
     if ids is not None:
         guesses["id"] = choice.said
-    dates = list(dict.fromkeys([*dates, *settled.dates]))
-    findings += [dates_finding(dates, where)] if dates else []
-    findings += [finding for finding in settled.findings if finding.code != "dates"]
-    findings += _about_merged(merged, body_rows, where)
+    settled.dates = list(dict.fromkeys([*dates, *settled.dates]))
+    findings += cell_findings(settled, where, rules.lines_of) + _about_merged(merged, body_rows, where)
     return SheetTable(
         settled.frame,
         ids,

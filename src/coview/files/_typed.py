@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from coview.exceptions import ViewError
-from coview.files._cells import dates_finding
+from coview.files._cell_findings import dates_finding
 from coview.files._finish import without_column
 from coview.files._ids import choose_id
 from coview.files._names import refuse_repeated
