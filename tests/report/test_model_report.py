@@ -13,8 +13,10 @@ from coview.persistence import SavedModel
 from coview.report import Report, model_report, render_report
 from coview.report._model_report import _short_section
 from coview.report._sections_answers import answers_section, labels_section
+from coview.report._sections_classes import class_quality_section
 from coview.report._sections_insight import map_section
 from coview.report._sections_numbers import number_quality_section
+from coview.report._sections_trust import trust_section
 from coview.report._subject import make_subject
 from coview.report._svg import PALETTE
 
@@ -98,7 +100,7 @@ def test_colors_follow_the_theme(whole):
 
 
 def test_scores_of_the_table_are_those_of_the_evaluation(saved, alone):
-    rows = {row[0]: row for row in table_rows(alone, "Means over 3 folds")}
+    rows = {row[0]: row for row in table_rows(alone, "Scores of 36 left-out samples")}
     assert list(rows)[1:] == [OURS, SIMPLE["classification"], "majority class", *(f"{view} alone" for view in VIEWS)]
     scores = pd.DataFrame(saved.record["evaluation"]["scores"]).set_index(["method", "metric"])
     for column, metric in ((1, "accuracy"), (2, "log_loss"), (3, "auc")):
@@ -171,7 +173,7 @@ def test_new_labels_are_scored_apart(saved, data):
     scores = {row[0]: row for row in table_rows(page, "Scores on these labels")}
     proba = pd.DataFrame(saved.model.predict_proba(fresh), index=fresh.tables.ids)
     predicted = saved.model.classes_[proba.loc[known[1:]].to_numpy().argmax(axis=1)]
-    assert scores["these data"][1] == f"{(predicted == labels[known[1:]]).mean():.3g}"
+    assert scores["these data"][1] == f"{(predicted == labels[known[1:]]).mean():.3f}"
     assert "cross-validation" in scores
 
 
@@ -184,6 +186,26 @@ def test_samples_without_a_view_and_unknown_columns_are_named(saved, data):
     subject = make_subject(saved, replace(given, labels=None))
     assert labels_section(subject, subject.given) is None
     assert table_rows(page, "All 1 prediction")[1][0] == "u"
+
+
+def test_views_that_cannot_be_told_apart_are_said_so(data):
+    alike = {"kernels": "linear", "center": True, "scale": True, "n_components": 3, "amplitude": 4.0}
+    estimator = small_model("classification", 3).set_params(settings=[{**alike, "view_variances": 0.1}])
+    subject = make_subject(saved_model(data, estimator=estimator, n_splits=0), None)
+    section = trust_section(subject)
+    assert section.blocks == ()
+    assert "none stands out" in section.paragraphs[0]
+
+
+def test_two_classes_are_held_against_each_other(binary):
+    subject = make_subject(binary[0], None)
+    titles = [re.findall(r"<title[^>]*>(.*?)</title>", svg) for svg in _curve_panels(subject)]
+    assert titles == [["yes against no"]]
+
+
+def _curve_panels(subject):
+    section = class_quality_section(subject, subject.evaluation)
+    return next(block.panels for block in section.blocks if block.title == "ROC curves.")
 
 
 def test_a_baseline_has_neither_trust_nor_reasons(data):
@@ -246,9 +268,14 @@ def test_numbers_without_a_spread_have_no_coverage(numbers):
     assert "Predicted against observed" in page.html
 
 
-def test_one_view_is_enough():
+@pytest.fixture(scope="module")
+def binary():
     data = drawn({"genes": [*"abcd"]}, ["no", "yes"])
-    page = page_of(saved_model(data, n_splits=0), data)
+    return saved_model(data), data
+
+
+def test_one_view_is_enough(binary):
+    page = page_of(*binary)
     assert "Which views to trust" not in titles(page)
     assert "1 view (genes)" in page.html
 

@@ -12,7 +12,7 @@ from coview.report._sections_answers import answers_section, labels_section
 from coview.report._sections_classes import class_quality_section
 from coview.report._sections_insight import features_section, map_section, uncertain_section
 from coview.report._sections_numbers import number_quality_section
-from coview.report._sections_scores import METRIC_NAMES, without_evaluation
+from coview.report._sections_scores import METRIC_NAMES, score_text, without_evaluation
 from coview.report._sections_training import encoding_section, reading_section, training_section
 from coview.report._sections_trust import trust_section
 from coview.report._subject import Subject, make_subject
@@ -120,7 +120,10 @@ def _facts(subject: Subject) -> tuple[tuple[str, str], ...]:
             value, guess = (evaluation.score(method, metric) for method in (subject.method, subject.prior))
             if not pd.isna(value):
                 facts.append(
-                    (f"{value:.3g}", f"{METRIC_NAMES[metric]} in cross-validation; {subject.prior} {guess:.3g}")
+                    (
+                        score_text(value),
+                        f"{METRIC_NAMES[metric]} in cross-validation; {subject.prior} {score_text(guess)}",
+                    )
                 )
     return tuple(facts)
 

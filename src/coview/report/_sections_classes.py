@@ -78,7 +78,8 @@ def _curve_picture(
     panels, rows = [], []
     for number, (k, name, _) in enumerate(drawn):
         curves, looks = _curves(subject, evaluation, k, name, kind)
-        title = f"{shorten(name, 24)} against the rest"
+        rest = "the rest" if len(evaluation.classes) > 2 else shorten(evaluation.classes[1 - k], 24)
+        title = f"{shorten(name, 24)} against {rest}"
         for method, curve in curves.items():
             x, y = curve.columns[:2]
             at = curve.iloc[[10, 20, 50, 90]]

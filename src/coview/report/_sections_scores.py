@@ -13,8 +13,9 @@ from coview.report._html import Picture, Section
 from coview.report._looks import method_looks
 from coview.report._subject import Subject
 from coview.report._tables import Columns, Table
+from coview.report._words import counted
 
-__all__ = ["METRIC_NAMES", "metrics_of", "score_picture", "scores_text", "without_evaluation"]
+__all__ = ["METRIC_NAMES", "metrics_of", "score_picture", "score_text", "scores_text", "without_evaluation"]
 
 METRIC_NAMES = {
     "accuracy": "accuracy",
@@ -39,17 +40,18 @@ def metrics_of(evaluation: Evaluation) -> list[str]:
     return [metric for metric in METRIC_NAMES if metric in set(known)]
 
 
+def score_text(value: float) -> str:
+    """A score with three digits after the point, fewer where it is large."""
+    return f"{value:.3f}" if abs(value) < 100 else f"{value:.5g}"
+
+
 def scores_text(value: float, se: float) -> str:
     """A score with its standard error."""
     if math.isnan(value):
         return "\N{EN DASH}"
-    return (
-        f"{value:.3g}"
-        if math.isnan(se)
-        else f"{value:.3f} ± {se:.3f}"
-        if abs(value) < 100
-        else f"{value:.5g} ± {se:.2g}"
-    )
+    if math.isnan(se):
+        return score_text(value)
+    return f"{score_text(value)} ± {se:.3f}" if abs(value) < 100 else f"{score_text(value)} ± {se:.2g}"
 
 
 def score_picture(subject: Subject, evaluation: Evaluation) -> Picture:
@@ -67,7 +69,7 @@ def score_picture(subject: Subject, evaluation: Evaluation) -> Picture:
         panels.append(
             method_scores(
                 part, looks, _ALONE, title=f"{name} ({better} is better)",
-                axis=f"{name}, mean and two standard errors over folds", key=f"scores-{metric}",
+                axis=f"{name}, with two standard errors over folds", key=f"scores-{metric}",
                 description=f"{name} of {', '.join(order)} over {evaluation.n_splits} folds.",
             )
         )  # fmt: skip
@@ -80,13 +82,13 @@ def _reading(subject: Subject, evaluation: Evaluation) -> str:
     """The model against the simple ones, and the best view alone."""
     metric, _ = _DRAWN[subject.regression][0]
     name = METRIC_NAMES[metric]
-    ours = evaluation.score(subject.method, metric)
-    others = [f"{evaluation.score(m, metric):.3g} for {m}" for m in [*subject.simple, subject.prior]]
-    text = f"The {name} is {ours:.3g} for {subject.method}, {', '.join(others)}"
+    ours = score_text(evaluation.score(subject.method, metric))
+    others = [f"{score_text(evaluation.score(m, metric))} for {m}" for m in [*subject.simple, subject.prior]]
+    text = f"The {name} is {ours} for {subject.method}, {', '.join(others)}"
     if subject.alone:
         alone = {method: evaluation.score(method, metric) for method in subject.alone}
         best = min(alone, key=lambda method: alone[method])
-        text += f"; the best single view is {best.removesuffix(' alone')} with {alone[best]:.3g}"
+        text += f"; the best single view is {best.removesuffix(' alone')} with {score_text(alone[best])}"
     return f"{text}. The dashed line continues the model's mean."
 
 
@@ -100,7 +102,8 @@ def _table(evaluation: Evaluation, order: list[str]) -> Table:
     ]
     columns: Columns = {"method": ("method", ""), **{m: (METRIC_NAMES[m], str) for m in metrics}}
     frame = pd.DataFrame(rows)
-    caption = f"Means over {evaluation.n_splits} folds, ± standard error over folds"
+    n = counted(len(evaluation.samples), "left-out sample")
+    caption = f"Scores of {n}, ± standard error over {evaluation.n_splits} folds"
     return Table.from_frame(frame, caption, columns, strong=[True] + [False] * (len(rows) - 1))
 
 

@@ -158,10 +158,11 @@ def reading_section(subject: Subject) -> Section | None:
 
 
 def _finding_text(finding: Any) -> str:
-    """A finding in one line, with the first samples and columns that its message does not name."""
+    """A finding in one line, with its first samples where the message names none."""
     message, advice = finding.get("message", ""), finding.get("advice", "")
-    named = [name for name in finding.get("ids") or [] if str(name) not in message][:_FINDING_IDS]
-    samples = f" Samples: {listed(named, _FINDING_IDS)}." if named else ""
+    ids = [str(name) for name in finding.get("ids") or []]
+    told = any(name in message for name in ids)
+    samples = f" Samples: {listed(ids, _FINDING_IDS)}." if ids and not told else ""
     return f"{message}{samples} {advice}".strip()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from coview.inspection import tell_views_apart
 from coview.report._figures_data import agreement_bars, view_trust
 from coview.report._html import Picture, Section
 from coview.report._sections_model import KINDS, MEANINGS
@@ -21,6 +22,9 @@ def trust_section(subject: Subject) -> Section | None:
     trust = subject.trust
     if trust is None or len(trust) < 2:
         return None
+    if not tell_views_apart(trust):
+        text = "The labels speak for using all views alike: none stands out, and none can be dropped."
+        return Section("trust", "Which views to trust", (text,))
     blocks = [_trust_picture(subject, trust)]
     agreement = getattr(subject.estimator, "agreement_", None)
     settings = getattr(subject.estimator, "settings_", None)
@@ -37,7 +41,7 @@ def trust_section(subject: Subject) -> Section | None:
 def _trust_picture(subject: Subject, trust: pd.DataFrame) -> Picture:
     order = trust["share"].sort_values(ascending=False, kind="stable").index
     first, last = str(order[0]), str(order[-1])
-    status = trust["status"].iloc[0] if "status" in trust else _ASSESSED
+    status = trust["status"].iloc[0]
     if status == _ASSESSED:
         overlap = trust.loc[order[0], "lower"] <= trust.loc[order[-1], "upper"]
         reading = (
@@ -57,7 +61,7 @@ def _trust_picture(subject: Subject, trust: pd.DataFrame) -> Picture:
         "view": ("view", ""), "share": ("share", ".3f"), "sd": ("standard deviation", ".3f"), "lower": ("5 %", ".3f"),
         "upper": ("95 %", ".3f"), "n_samples": ("samples", ",d"),
     }  # fmt: skip
-    if "status" in trust:
+    if (trust["status"] != _ASSESSED).any():
         columns["status"] = ("status", "")
     frame = trust.loc[order].rename_axis("view").reset_index()
     caption = f"Share of each of {counted(len(trust), 'view')} with its 90 % interval"

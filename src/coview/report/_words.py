@@ -31,7 +31,11 @@ def counted(count: int, singular: str, plural: str | None = None) -> str:
 
 def share_of(part: int, whole: int) -> str:
     """``3 of 40 (8%)``."""
-    return f"{part:,} of {whole:,} ({part / whole:.0%})" if whole else f"{part:,} of {whole:,}"
+    if not whole:
+        return f"{part:,} of {whole:,}"
+    share = part / whole
+    percent = "under 1%" if 0 < share < 0.01 else "over 99%" if 0.99 < share < 1 else f"{share:.0%}"
+    return f"{part:,} of {whole:,} ({percent})"
 
 
 def listed(items: Iterable[object], limit: int = 5) -> str:
