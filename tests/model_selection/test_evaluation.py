@@ -338,6 +338,27 @@ def test_a_useful_model_is_told_from_a_useless_one(spy):
     assert "take that simpler model instead" in verdict(evaluation, "spy", simple=name)[1]
 
 
+class TooSure(ClassifierMixin, BaseEstimator):
+    """Knows the class of three samples of four, and is certain of every one."""
+
+    def fit(self, X, y):
+        self.classes_ = np.array(["ill", "well"], dtype=object)
+        return self
+
+    def predict_proba(self, X):
+        numbers = np.array([int(sample[1:]) for sample in X.index])
+        odd = (numbers % 2 == 1) ^ (numbers % 4 == 0)
+        return np.column_stack([~odd, odd]).astype(float) * (1 - 2e-9) + 1e-9
+
+
+def test_probabilities_that_are_worthless_are_told_from_classes_that_are_not():
+    aligned, y = cohort(80)
+    evaluation = cross_validate_methods({"sure": TooSure()}, aligned, y, n_splits=4, task="classification")
+    (sentence,) = verdict(evaluation, "sure")
+    assert sentence.startswith("Its probabilities are no better than the shares of the classes alone (log loss 5.")
+    assert "accuracy 0.750 against 0.500" in sentence
+
+
 def test_labels_at_random_give_a_useless_model():
     aligned, _ = cohort(60, seed=3)
     y = np.random.default_rng(5).permutation(np.array(["a", "b"], dtype=object)[np.arange(60) % 2])

@@ -111,7 +111,7 @@ class Evaluation:
         return PairedDifference(float(differences.mean()), error, n)
 
     def score(self, method: str, metric: str) -> float:
-        """Mean of one score of one method.
+        """One score of one method.
 
         Parameters
         ----------
@@ -121,11 +121,27 @@ class Evaluation:
         -------
         mean : float
         """
+        return float(self._row(method, metric)["mean"])
+
+    def standard_error(self, method: str, metric: str) -> float:
+        """Standard error of one score of one method over the folds; NaN where it cannot be known.
+
+        Parameters
+        ----------
+        method, metric : str
+
+        Returns
+        -------
+        se : float
+        """
+        return float(self._row(method, metric)["se"])
+
+    def _row(self, method: str, metric: str) -> pd.Series:
         self._predictions_of(method)
         found = self.scores[(self.scores["method"] == method) & (self.scores["metric"] == metric)]
         if found.empty:
             raise ValueError(f"There is no score {metric!r}; there are {', '.join(METRICS[self.task])}.")
-        return float(found["mean"].iloc[0])
+        return found.iloc[0]
 
     def _predictions_of(self, method: str) -> NDArray[np.float64]:
         if method not in self.predictions:

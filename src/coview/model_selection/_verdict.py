@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from coview.model_selection._cross_validation import PRIOR_NAMES
 from coview.model_selection._evaluation import Evaluation
 
 __all__ = ["verdict"]
 
 _CLEAR, _HINT = 2.0, 1.0  # differences in standard errors
+_SURE, _FAIR_AREA = 3.0, 0.6  # of an area under the curve, whose error over a few folds is itself uncertain
 
 
 def verdict(evaluation: Evaluation, method: str, *, simple: str | None = None) -> list[str]:
@@ -55,10 +58,33 @@ def _against_prior(evaluation: Evaluation, method: str, prior: str) -> str:
             f"It may predict better than the {guess} alone, but these labels do not show it clearly ({numbers}). "
             "Label more samples before relying on it."
         )
+    if evaluation.task == "classification" and _finds_classes(evaluation, method, prior):
+        return (
+            f"Its probabilities are no better than the {guess} alone ({numbers}), though it tells classes apart better than "
+            f"chance ({_ranking(evaluation, method, prior)}). Do not use its probabilities as they stand; another method may "
+            "do better with the same data."
+        )
     return (
         f"This model is useless: for samples whose label it has not seen it is no better than the {guess} alone "
         f"({numbers}). Do not use its predictions."
     )
+
+
+def _finds_classes(evaluation: Evaluation, method: str, prior: str) -> bool:
+    """Whether classes are found, or ranked, clearly better than by chance, whatever the probabilities are worth."""
+    codes = pd.Index(evaluation.classes).get_indexer(pd.Index(evaluation.y))
+    right = [(evaluation.predictions[name].argmax(axis=1) == codes).astype(float) for name in (method, prior)]
+    gain = right[0] - right[1]
+    error = gain.std(ddof=1) / len(gain) ** 0.5 if len(gain) > 1 else float("inf")
+    area, area_error = evaluation.score(method, "auc"), evaluation.standard_error(method, "auc")
+    found = gain.mean() > 0.0 and gain.mean() >= _CLEAR * error
+    return bool(found or (area >= _FAIR_AREA and area - 0.5 >= _SURE * area_error))
+
+
+def _ranking(evaluation: Evaluation, method: str, prior: str) -> str:
+    ours, other = (evaluation.score(name, "accuracy") for name in (method, prior))
+    area, error = evaluation.score(method, "auc"), evaluation.standard_error(method, "auc")
+    return f"accuracy {ours:.3f} against {other:.3f}, AUC {area:.3f} ± {error:.3f}"
 
 
 def _against_simple(evaluation: Evaluation, method: str, simple: str) -> str:
