@@ -25,7 +25,7 @@ pytest.importorskip("pyarrow")
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^(?:```|<!-- )(python|console)\n(.*?)^(?:```|-->)$", re.MULTILINE | re.DOTALL)
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-SLOW = {"README.md"}
+SLOW = {"README.md", "quickstart.md", "report.md", "your-data.md"}
 
 
 def has_code(page):
