@@ -11,6 +11,7 @@ from scipy import sparse
 
 from coview.datasets import describe_fetchable, fetch, fetch_names, write_csv
 from coview.datasets._catalog import catalog
+from coview.files import TableOptions, read_table_set
 from coview.views import Views
 
 N = 12
@@ -195,13 +196,28 @@ def test_unnamed_columns_are_called_after_their_view(data_dir, tmp_path):
     assert heads["band2"].endswith(",band2_9")
 
 
-def test_ids_beside_sparse_tables_are_no_column(data_dir, tmp_path):
-    for name in ("cora", "satimage"):
-        write_csv(read(name, data_dir), tmp_path / name)
-    told = {name: tomllib.loads((tmp_path / name / "coview.toml").read_text()) for name in ("cora", "satimage")}
-    assert "id" not in told["cora"]
-    assert told["cora"]["views"] == {"text": "text.npz", "inbound": "inbound.npz", "outbound": "outbound.npz"}
-    assert told["satimage"]["id"] == "sample"
+def test_configuration_names_sparse_files_too(data_dir, tmp_path):
+    write_csv(read("cora", data_dir), tmp_path)
+    told = tomllib.loads((tmp_path / "coview.toml").read_text())
+    assert told == {
+        "id": "sample",
+        "labels": "target.csv",
+        "target": "field",
+        "views": {"text": "text.npz", "inbound": "inbound.npz", "outbound": "outbound.npz"},
+    }
+
+
+def test_written_sparse_sets_read_back(data_dir, tmp_path):
+    """The command line's reader makes of the files what was written: views, missing ones too, and labels."""
+    bunch = read("three_sources", data_dir)
+    write_csv(bunch, tmp_path)
+    tables = read_table_set(TableOptions(data=(str(tmp_path),), na=("",)))  # one of the classes is called NA
+    assert tables.target == "topic"
+    back = Views(tables)
+    order = [back.index.get_loc(sample) for sample in bunch.views.index if sample in back.index]
+    kept = np.flatnonzero(bunch.views.presence.any(axis=1))
+    assert back[order] == bunch.views[kept]
+    assert tables.labels.loc[bunch.views.index[kept]].tolist() == bunch.target.iloc[kept].tolist()
 
 
 def test_absent_files_are_named_with_their_contents_and_source(tmp_path):

@@ -115,11 +115,9 @@ def _sparse_bytes(matrix: sparse.csr_array, ids: pd.Index, columns: pd.Index | N
 
 def _configuration(bunch: Bunch, view_files: list[str]) -> str:
     """Return what the command line must know about the files, in TOML."""
-    # the ids of a sparse table are no column of it, and so cannot be called like the others' column
-    named = [] if any(file.endswith(".npz") for file in view_files) else [bunch.target.index.name]
     lines = [
         f"# {bunch.name}, one file per view; the commands of coview read this file.",
-        *(f"id = {_quoted(name)}" for name in named),
+        f"id = {_quoted(bunch.target.index.name)}",
         'labels = "target.csv"',
         f"target = {_quoted(bunch.target.name)}",
         "",
