@@ -21,10 +21,10 @@ from coview.report._figures_model import confusion_map
 from coview.report._figures_scores import Look, calibration, score_curves
 from coview.report._html import Picture, Section
 from coview.report._looks import method_looks
-from coview.report._sections_scores import score_picture
+from coview.report._sections_scores import cross_validation_text, score_picture
 from coview.report._subject import Subject
 from coview.report._tables import Columns, Table, percent
-from coview.report._words import counted, listed, shorten
+from coview.report._words import listed, shorten
 
 __all__ = ["class_quality_section", "confusion_picture"]
 
@@ -42,11 +42,7 @@ def class_quality_section(subject: Subject, evaluation: Evaluation) -> Section:
     classes = [str(name) for name in evaluation.classes]
     predicted = np.array(classes, dtype=object)[proba.argmax(axis=1)]
     blocks.append(confusion_picture(y, predicted, classes, key="cv-confusion", what="left-out samples"))
-    paragraphs = (
-        f"Cross-validation with {evaluation.n_splits} folds: each of the {counted(len(evaluation.samples), 'labeled sample')} "
-        "was predicted once by a model that had not seen its label, nor used its fold to learn how tables become numbers. "
-        "Samples without a label were in every training part.",
-    )
+    paragraphs = (cross_validation_text(subject, evaluation),)
     return Section("quality", "How well it predicts labels it has not seen", paragraphs, tuple(blocks))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from coview.inspection import (
     consensus_embedding,
@@ -36,8 +37,7 @@ def uncertain_section(subject: Subject, given: Given) -> Section | None:
     """The least sure predictions and what each view says about them."""
     if not subject.explains or not len(given.answers):
         return None
-    doubt = given.answers["sd"] if subject.regression else -given.answers["probability"]
-    rows = np.argsort(-doubt.to_numpy(), kind="stable")[:_UNCERTAIN]
+    rows, whose = _least_sure(subject, given)
     views = given.encoded(rows)
     proba = None if given.probabilities is None else given.probabilities[rows]
     pushes = leading_contributions(subject.estimator, views, proba, max_views=_REASON_VIEWS)
@@ -63,10 +63,21 @@ def uncertain_section(subject: Subject, given: Given) -> Section | None:
     )  # fmt: skip
     paragraphs = (
         "The score of a sample is an exact sum: a constant, one part for each view, and one part of models that read all "
-        f"views together. Below are the parts for the {counted(len(rows), 'sample')} whose prediction is least sure.",
+        f"views together. Below are the parts for the {counted(len(rows), 'sample')} whose prediction is least sure{whose}.",
     )
     picture = Picture("What each view says.", reading, (svg,), _uncertain_table(subject, pushes, answers, parts))
     return Section("uncertain", "Who is most uncertain, and why", paragraphs, (picture,))
+
+
+def _least_sure(subject: Subject, given: Given) -> tuple[NDArray[np.intp], str]:
+    """Rows of the least sure predictions: of samples whose label was not in training, if there are enough; in words."""
+    doubt = (given.answers["sd"] if subject.regression else -given.answers["probability"]).to_numpy()
+    order = np.argsort(-doubt, kind="stable")
+    known = (given.answers["label"].notna() & given.answers["trained"]).to_numpy()[order]
+    fresh = order[~known]
+    if len(fresh) >= _UNCERTAIN and known.any():
+        return fresh[:_UNCERTAIN], ", of those whose label was not in training"
+    return order[:_UNCERTAIN], ""
 
 
 def _uncertain_reading(subject: Subject) -> str:

@@ -9,10 +9,9 @@ from coview.metrics import coverage_table, prediction_interval
 from coview.model_selection import Evaluation
 from coview.report._figures_samples import coverage_steps, predicted_observed, residual_scatter
 from coview.report._html import Picture, Section
-from coview.report._sections_scores import score_picture
+from coview.report._sections_scores import cross_validation_text, score_picture
 from coview.report._subject import Subject
 from coview.report._tables import Columns, Table, percent
-from coview.report._words import counted
 
 __all__ = ["number_quality_section", "observed_picture"]
 
@@ -31,11 +30,7 @@ def number_quality_section(subject: Subject, evaluation: Evaluation) -> Section:
     blocks = [score_picture(subject, evaluation), observed_picture(samples, subject.target, key="cv")]
     if samples["sd"].notna().all():
         blocks.append(_coverage_picture(samples))
-    paragraphs = (
-        f"Cross-validation with {evaluation.n_splits} folds: each of the {counted(len(samples), 'labeled sample')} was "
-        "predicted once by a model that had not seen its label, nor used its fold to learn how tables become numbers. "
-        "Samples without a label were in every training part.",
-    )
+    paragraphs = (cross_validation_text(subject, evaluation),)
     return Section("quality", "How well it predicts labels it has not seen", paragraphs, tuple(blocks))
 
 

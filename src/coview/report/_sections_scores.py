@@ -15,7 +15,15 @@ from coview.report._subject import Subject
 from coview.report._tables import Columns, Table
 from coview.report._words import counted
 
-__all__ = ["METRIC_NAMES", "metrics_of", "score_picture", "score_text", "scores_text", "without_evaluation"]
+__all__ = [
+    "METRIC_NAMES",
+    "cross_validation_text",
+    "metrics_of",
+    "score_picture",
+    "score_text",
+    "scores_text",
+    "without_evaluation",
+]
 
 METRIC_NAMES = {
     "accuracy": "accuracy",
@@ -105,6 +113,17 @@ def _table(evaluation: Evaluation, order: list[str]) -> Table:
     n = counted(len(evaluation.samples), "left-out sample")
     caption = f"Scores of {n}, ± standard error over {evaluation.n_splits} folds"
     return Table.from_frame(frame, caption, columns, strong=[True] + [False] * (len(rows) - 1))
+
+
+def cross_validation_text(subject: Subject, evaluation: Evaluation) -> str:
+    """How the scores came about."""
+    text = (
+        f"Cross-validation with {evaluation.n_splits} folds: each of the {counted(len(evaluation.samples), 'labeled sample')} "
+        "was predicted once by a model that had not seen its label, nor used its fold to learn how tables become numbers."
+    )
+    if subject.record.get("n_labeled", 0) < subject.record.get("n_samples", 0):
+        text += " Samples without a label were in every training part."
+    return text
 
 
 def without_evaluation() -> Section:
