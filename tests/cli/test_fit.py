@@ -8,14 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from coview.cli import _fit, _methods
+from coview.cli import _fit, _methods, _record
 from coview.cli._program import run
 from coview.model_selection import Evaluation, TransductivePipeline, cross_validate_methods
 from coview.persistence import load_model
 
 from .fit_problems import cohort, write
 
-QUICK = ["--method", "imputation-pca-logistic-regression", "--cv", "2"]
 SIMPLE = ["--method", "imputation-logistic-regression", "--cv", "2"]
 
 
@@ -60,7 +59,7 @@ def test_the_whole_story_of_the_default_method(data, model, capsys):
 
 
 def test_the_file_holds_the_pipeline_and_the_record(data, model, capsys):
-    assert fit(*data, *QUICK, "--seed", "3", "-o", model) == 0
+    assert fit(*data, *SIMPLE, "--seed", "3", "-o", model) == 0
     saved = load_model(model)
     assert [name for name, _ in saved.model.steps] == ["encode", "model"]
     record = saved.record
@@ -82,14 +81,31 @@ def test_the_file_holds_the_pipeline_and_the_record(data, model, capsys):
     assert record["verdict"]
 
 
-def test_no_folder_of_this_machine_is_in_the_record(data, model, tmp_path):
-    assert fit(*data, *QUICK, "-o", model) == 0
+def test_no_folder_of_this_machine_is_in_the_record(files, model, tmp_path):
+    """Though a finding names the file whose labels have no data."""
+    words = [files["ct"], "--labels", files["labels"], "--target", "state", *SIMPLE]
+    assert fit(*words, "-o", model) == 0
     record = load_model(model).record
+    assert any("labels.csv" in finding["message"] for finding in record["findings"])
     assert str(tmp_path) not in json.dumps(record)
     assert record["command"] == (
-        "coview fit clinical.csv ct.csv --labels labels.csv --target state "
-        "--method imputation-pca-logistic-regression --cv 2 -o MODEL"
+        "coview fit ct.csv --labels labels.csv --target state --method imputation-logistic-regression --cv 2 -o MODEL"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "left"),
+    [
+        ("data", "/home/me/a b.csv", "a b.csv"),
+        ("view", "ct=/home/me/ct.xlsx#Sheet 1", "ct=ct.xlsx#Sheet 1"),
+        ("labels", "/home/me/y.csv:state", "y.csv:state"),
+        ("labels", "/home/me/y.csv", "y.csv"),
+        ("target", "a/b", "a/b"),
+        ("config", "/home/me/coview.toml", "coview.toml"),
+    ],
+)
+def test_folders_are_left_out_where_a_word_names_a_file(name, value, left):
+    assert _record._without_folder(name, value) == left
 
 
 def test_same_seed_same_bytes(data, tmp_path):

@@ -51,15 +51,27 @@ def fit_record(
         "n_labeled": int(labels.count()),
         "views": _views(table_set),
         "patterns": _patterns(table_set),
-        "findings": [
-            asdict(finding) | {"columns": list(finding.columns), "ids": list(finding.ids)} for finding in findings
-        ],
+        "findings": _findings(findings, table_set),
         "guesses": _guesses(table_set),
         "evaluation": None,
         "verdict": [],
         "versions": {"coview": coview.__version__, "python": python_version()}
         | {package: version(package) for package in _PACKAGES},
     }
+
+
+def _findings(findings: Sequence["Finding"], table_set: "TableSet") -> list[dict[str, Any]]:
+    """Return findings as plain data; files in them without their folders."""
+    plain = []
+    paths = sorted(
+        {file.path for file in table_set.files}, key=str, reverse=True
+    )  # the longer of two alike comes first
+    for finding in findings:
+        texts = {"message": finding.message, "advice": finding.advice}
+        for path in paths:
+            texts = {name: text.replace(str(path), path.name) for name, text in texts.items()}
+        plain.append(asdict(finding) | texts | {"columns": list(finding.columns), "ids": list(finding.ids)})
+    return plain
 
 
 def _views(table_set: "TableSet") -> dict[str, dict[str, Any]]:
@@ -100,6 +112,8 @@ def _guesses(table_set: "TableSet") -> dict[str, dict[str, str]]:
     guesses: dict[str, dict[str, str]] = {}
     for file in table_set.files:
         name = file.path.name + (f"#{file.sheet}" if file.sheet else "")
+        if name in guesses:  # of another folder
+            name = f"{name} ({file.name})"
         guesses[name] = {what: str(value) for what, value in file.guesses.items()}
     return guesses
 
