@@ -1,5 +1,7 @@
 """Fits in the space of features equal fits to the matrices that the features imply."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -208,3 +210,30 @@ def test_orthogonal_factors_equal_cholesky_factors():
     Z = np.random.default_rng(7).normal(size=(3, 8, 4))
     lower = _factored_covariance._orthogonal_factors(Z)
     np.testing.assert_allclose(lower, np.linalg.cholesky(np.swapaxes(Z, 1, 2) @ Z + np.eye(4)), rtol=1e-10, atol=1e-14)
+
+
+def solved_exactly(A, B):
+    """``A^{-1} B`` by elimination over fractions: no rounding at all."""
+    rows = [[Fraction(x) for x in (*a, *b)] for a, b in zip(A, B, strict=True)]
+    q = len(rows)
+    for i in range(q):
+        rows[i] = [x / rows[i][i] for x in rows[i]]
+        for k in range(q):
+            if k != i:
+                rows[k] = [x - rows[k][i] * top for x, top in zip(rows[k], rows[i], strict=True)]
+    return [row[q:] for row in rows]
+
+
+@pytest.mark.parametrize("labels", ["random", "alike"])
+def test_variances_at_large_amplitudes_are_right_to_ten_digits(labels):
+    # Where the tolerances above are those of the dense path: against fractions, given the same curvatures.
+    factored, _, y = factored_problem(12, 3, 1, amplitude=1e6, labels=labels, members=1)
+    fit = laplace_fit(factored, y)
+    G, phi = ([[Fraction(x) for x in row] for row in factored.factors[0]], [Fraction(x) for x in fit.curvatures[0]])
+    _, variances = fit.leave_one_out()
+    for i in range(12):
+        others = [k for k in range(12) if k != i]
+        A = [[sum(phi[k] * G[k][a] * G[k][b] for k in others) + (a == b) for b in range(3)] for a in range(3)]
+        column = solved_exactly(A, [[x] for x in G[i]])
+        exact = sum(x * w for x, (w,) in zip(G[i], column, strict=True))
+        assert variances[0, i] == pytest.approx(float(exact), rel=1e-10)
