@@ -104,6 +104,8 @@ def test_late_bytes_of_another_encoding_are_found(read):
         ("", {}, "is empty"),
         ("\n\n \n", {}, "blank lines only"),
         ("id,a,b\n", {}, "has a header and no rows below it"),
+        ("id,a,b\n,,\n,,\n", {}, "only empty rows"),
+        ("sep=;\n", {}, "no table below its first line"),
         ("id,a\np,1\0\n", {}, r"line 2: holds a NUL byte"),
         ("id,a\np,1\nq,2,3\n", {}, r"table has 2 columns, but line 3 has 3 .*--sep"),
         ("id,a\np,1,9\nq,2\nr,3\n", {}, r"but line 2 has 3 "),
@@ -309,6 +311,13 @@ def test_rows_without_content_are_dropped(read):
     assert list(table.ids) == ["p"]
     assert "empty_rows" in codes(table)
     assert column(read("a,b\n1.5,2\n,\n3,4\n,\n"), "b")[::2] == [2, 4]
+
+
+def test_rows_of_marks_are_samples(read):
+    """Without ids, a row more or less would shift all that follows."""
+    assert len(read("a,b\n1.5,2\nNA,NA\n").values) == 2
+    assert len(read("a,b\n1.5,2\n,\nNA,NA\n,\n,\n").values) == 3
+    assert len(read("a\n1.5\n2\n.\n").values) == 3
 
 
 def test_almost_numbers_and_dates(read):

@@ -41,7 +41,7 @@ def read_text_table(path: Path, options: ReadOptions, name: str) -> FileTable:
         raise ViewError(f"{where} has a header and no rows below it. Save the table again, with one line per sample.")
     n_spaced = _strip_ids(frame, choice.position)
     counts = _count_marks(table, frame, choice.position, SURE_MARKS if marks is None else marks)
-    frame, rows = drop_empty(frame, choice.position, findings, where)
+    frame, rows = drop_empty(frame, choice.position, findings, where, table.blank_among)
     rules = CellRules(
         where, dialect.decimal, options.decimal is not None, marks, lambda at: table.lines_of(rows[at].tolist())
     )

@@ -21,7 +21,9 @@ _MOST_ROWS = 200
 _MOST_CELLS = 5_000
 _SEPARATORS = ("\t", ";", "|", ",")
 _SPELLED = {"tab": "\t", "\\t": "\t", " ": WHITESPACE, "space": WHITESPACE, WHITESPACE: WHITESPACE, "\\s+": WHITESPACE}
-_HINT = re.compile(r"\"?sep=([^\r\n\"])\"?[\r\n]")  # the first line by which some programs tell Excel the separator
+_HINT = re.compile(
+    r"(?:sep=|\"sep=(?=.\"))([^\r\n\"])\"?(?=[\r\n])"
+)  # the first line by which some programs tell Excel the separator
 _EXPONENT = r"(?:[eE][+-]?\d+)?"
 
 
@@ -117,9 +119,11 @@ def find_dialect(source: Source, head: str, at_end: bool, separator: str | None,
         raise ViewError(f"The decimal mark must be '.' or ','; got '{decimal}'.")
     spaced = f'{separator} "' in head
     rows = _sample(lines, separator, spaced, source.path)
-    filled = [row for row in rows if row.cells]
-    if not any(cell.strip() for row in filled for cell in row.cells):
+    filled = [row for row in rows if any(cell.strip() for cell in row.cells)]
+    if not filled:
         raise ViewError(f"{source.path} holds blank lines only. Save the table again, with one line per sample.")
+    if hint and len(filled) < 2:
+        raise ViewError(f"{source.path} holds no table below its first line. Save the table again.")
     start = _start_below(rows, 1 if hint else 0)
     guessed, sure = _guess_decimal(rows[start.first :], separator)
     return Dialect(separator, spaced, decimal or guessed, sure or decimal is not None, start, rows)

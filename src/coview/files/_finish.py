@@ -1,11 +1,12 @@
 """From parsed cells to features and ids: rows and columns without content dropped, ids taken out, columns named."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from coview.exceptions import ViewError
 from coview.files._cells import CellRules
 from coview.files._ids import IdChoice, clean_ids, spaces_in_ids
 from coview.views import Finding, some
@@ -14,16 +15,26 @@ __all__ = ["drop_empty", "name_columns", "take_ids", "without_column"]
 
 
 def drop_empty(
-    frame: pd.DataFrame, id_at: int | None, findings: list[Finding], where: str
+    frame: pd.DataFrame,
+    id_at: int | None,
+    findings: list[Finding],
+    where: str,
+    blank_among: Callable[[Sequence[int]], list[int]],
 ) -> tuple[pd.DataFrame, NDArray[np.intp]]:
     """The frame without rows that hold nothing at all, and the positions of the rows that are left.
 
-    Rows without ids to tell them apart are dropped at the end only, where spreadsheets leave them.
+    Rows without ids to tell them apart are dropped at the end only, where spreadsheets leave them, and only if their
+    cells are empty rather than marks of missing values (``blank_among`` some rows).
+
+    Raises
+    ------
+    ViewError
+        If nothing is left.
     """
     rows = np.arange(len(frame))
     if id_at is not None:
         candidates = np.flatnonzero((frame.iloc[:, id_at] == "").to_numpy())
-        others = frame.drop(columns=frame.columns[id_at])
+        others = without_column(frame, id_at)
     else:
         candidates = np.flatnonzero(frame.iloc[:, -1].isna().to_numpy())
         others = frame
@@ -31,17 +42,22 @@ def drop_empty(
         return frame, rows
     empty = candidates[others.iloc[candidates].isna().all(axis=1).to_numpy()]
     if id_at is None:
-        is_empty = np.isin(rows, empty)
-        empty = rows[np.cumsum(~is_empty[::-1])[::-1] == 0]
-    if not len(empty) or len(empty) == len(frame):
+        empty = _at_the_end(empty, len(frame))
+        empty = np.array(blank_among(empty.tolist()), dtype=np.intp) if len(empty) else empty
+        empty = _at_the_end(empty, len(frame))
+    if not len(empty):
         return frame, rows
-    findings.append(
-        Finding(
-            "empty_rows", "note", f"{where}: {len(empty)} row(s) without any content were dropped.", count=len(empty)
-        )
-    )
+    if len(empty) == len(frame):
+        raise ViewError(f"{where} has a header and only empty rows below it. Save the table again.")
+    message = f"{where}: {len(empty)} row(s) without any content were dropped."
+    findings.append(Finding("empty_rows", "note", message, count=len(empty)))
     rows = np.delete(rows, empty)
     return frame.iloc[rows].reset_index(drop=True), rows
+
+
+def _at_the_end(positions: NDArray[np.intp], n_rows: int) -> NDArray[np.intp]:
+    """Those of some increasing positions that reach to the last row without a gap."""
+    return positions[positions - np.arange(len(positions)) == n_rows - len(positions)]
 
 
 def take_ids(

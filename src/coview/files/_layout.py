@@ -79,10 +79,10 @@ def find_start(rows: Sequence[Sequence[str]]) -> TableStart:
 
 def _first_row_of_table(rows: Sequence[Sequence[str]], width: int) -> int:
     """Position of the first row that is neither a title, a comment nor empty."""
-    last = len(rows) - 1
+    last = max(position for position, row in enumerate(rows) if any(cell.strip() for cell in row))
     for position, row in enumerate(rows):
         n_filled = sum(cell.strip() != "" for cell in row)
-        if n_filled == 0 and position < last:
+        if n_filled == 0:
             continue
         is_title = width >= 3 and n_filled <= 1 and len(rows) > 1
         is_comment = width >= 2 and row[0].startswith(("##", "# ", "!", "//")) and len(row) != width

@@ -170,6 +170,15 @@ class TextTable:
             "or name another separator (--sep)."
         )
 
+    def blank_among(self, rows: Sequence[int]) -> list[int]:
+        """Those of some rows whose cells are all empty."""
+        wanted = set(rows)
+        return [
+            position
+            for position, (cells, _, _) in enumerate(self.rows())
+            if position in wanted and not any(cell.strip() for cell in cells)
+        ]
+
     def lines_of(self, rows: Sequence[int]) -> list[int]:
         """Line numbers of rows, counted from the first sample."""
         wanted, found = set(rows), {}
