@@ -57,7 +57,8 @@ def drop_empty(
 
 def _at_the_end(positions: NDArray[np.intp], n_rows: int) -> NDArray[np.intp]:
     """Those of some increasing positions that reach to the last row without a gap."""
-    return positions[positions - np.arange(len(positions)) == n_rows - len(positions)]
+    reach: NDArray[np.bool_] = positions - np.arange(len(positions)) == n_rows - len(positions)
+    return positions[reach]
 
 
 def take_ids(
