@@ -72,9 +72,10 @@ html_title = "coview"
 html_static_path = ["_static"]
 html_css_files = ["coview.css"]
 # Pages without pages below them need no list of those.
-html_sidebars = dict.fromkeys(
-    ["installation", "quickstart", "your-data", "command-line", "glossary", "changelog", "contributing"], []
-)
+html_sidebars = {
+    page: []
+    for page in ("installation", "quickstart", "your-data", "command-line", "glossary", "changelog", "contributing")
+}
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
