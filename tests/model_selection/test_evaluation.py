@@ -70,6 +70,12 @@ def cohort(n=24, seed=0):
     return read_tables({"clinical": clinical, "ct": ct[np.arange(n) % 3 != 0]}), y
 
 
+def quick(*names):
+    """The named ones of the usual methods; all of them take a second."""
+    methods = usual_methods("classification", n_components=2)
+    return {name: methods[name] for name in names or ("imputation-logistic-regression",)}
+
+
 def partly(y, unlabeled):
     labels = y.copy()
     labels[unlabeled] = None
@@ -100,7 +106,7 @@ def test_tables_are_encoded_from_the_training_part_alone(spy):
 def test_predictions_belong_to_their_samples():
     """A model that knows the answer from one column gives every sample its own."""
     aligned, y = cohort()
-    methods = usual_methods("classification", n_components=2)
+    methods = quick()
     evaluation = cross_validate_methods(methods, aligned, y, n_splits=4, task="classification")
     predicted = evaluation.classes[evaluation.predictions["imputation-logistic-regression"].argmax(axis=1)]
     assert_array_equal(predicted, evaluation.y)
@@ -115,7 +121,7 @@ def test_majority_class_is_the_share_in_each_training_part(spy):
 
 def test_scores_are_taken_over_all_samples_with_their_standard_error_over_folds(spy):
     aligned, y = cohort(22)
-    methods = usual_methods("classification", n_components=2) | {"spy": spy}
+    methods = quick("imputation-pca-logistic-regression") | {"spy": spy}
     evaluation = cross_validate_methods(methods, aligned, y, n_splits=3, task="classification")
     proba = evaluation.predictions["imputation-pca-logistic-regression"]
     losses, areas = [], []
@@ -179,11 +185,9 @@ def test_a_class_with_one_label_stays_in_training_and_is_not_scored(spy):
 def test_samples_without_any_view_are_answered_from_the_prior(spy):
     aligned, y = cohort()
     aligned.tables[0].values.iloc[6] = [np.nan, None]  # p06 is not in the second table either
-    evaluation = cross_validate_methods(
-        usual_methods("classification", n_components=2), aligned, y, n_splits=3, task="classification"
-    )
+    evaluation = cross_validate_methods(quick(), aligned, y, n_splits=3, task="classification")
     here = evaluation.samples == "p06"
-    ours, prior = (evaluation.predictions[name][here] for name in ("gradient-boosting", "majority class"))
+    ours, prior = (evaluation.predictions[name][here] for name in ("imputation-logistic-regression", "majority class"))
     assert_array_equal(ours, prior)
 
 
@@ -250,7 +254,7 @@ def test_progress_is_told_after_every_fit(spy):
 
 def test_folds_at_the_same_time_give_the_same_as_one_after_another():
     aligned, y = cohort()
-    methods = usual_methods("classification", n_components=2)
+    methods = quick()
     with parallel_config(backend="threading"):  # as processes would, without starting any
         one, two = (
             cross_validate_methods(methods, aligned, y, n_splits=2, task="classification", n_jobs=n) for n in (1, 2)
@@ -300,7 +304,7 @@ def test_the_dictionary_is_json_and_comes_back(task):
 
 def test_difference_is_paired_over_samples(spy):
     aligned, y = cohort()
-    methods = usual_methods("classification", n_components=2)
+    methods = quick()
     evaluation = cross_validate_methods(methods, aligned, y, n_splits=3, task="classification")
     name = "imputation-logistic-regression"
     at = (np.arange(24), (evaluation.y == "well").astype(int))
@@ -326,7 +330,7 @@ def test_unknown_names_are_named(spy):
 
 def test_a_useful_model_is_told_from_a_useless_one(spy):
     aligned, y = cohort(40)
-    methods = usual_methods("classification", n_components=2) | {"spy": spy}
+    methods = quick("imputation-logistic-regression", "gradient-boosting") | {"spy": spy}
     evaluation = cross_validate_methods(methods, aligned, y, n_splits=4, task="classification")
     name = "imputation-logistic-regression"
     good, simple = verdict(evaluation, name, simple="gradient-boosting")  # which needs more samples than these
