@@ -138,6 +138,11 @@ def test_record_is_told(alone):
     ]
 
 
+def test_a_record_of_another_schema_is_refused(saved):
+    with pytest.raises(ValueError, match=r"schema version 2, and this coview reads version 1\. Update coview"):
+        model_report(replace(saved, record={**saved.record, "schema_version": 2}))
+
+
 def test_verdict_is_colored_by_what_it_says(saved):
     def tone(sentences):
         subject = make_subject(replace(saved, record={**saved.record, "verdict": sentences}), None)

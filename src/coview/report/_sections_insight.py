@@ -25,6 +25,7 @@ from coview.report._words import counted, listed, shorten
 __all__ = ["features_section", "map_section", "uncertain_section"]
 
 _UNCERTAIN = 8
+_VISIBLE = 0.01  # share of the longest bar
 _REASON_VIEWS = 5
 _FEATURES = 8
 _PICTURED_VIEWS = 6
@@ -43,7 +44,7 @@ def uncertain_section(subject: Subject, given: Given) -> Section | None:
     pushes = leading_contributions(subject.estimator, views, proba, max_views=_REASON_VIEWS)
     answers = given.answers.iloc[rows]
     parts = [name for name in pushes.columns if name not in ("first", "p_first", "second", "p_second", "constant")]
-    if (pushes["together"].abs() < 5e-4).all():
+    if pushes["together"].abs().max() < _VISIBLE * pushes[parts].abs().to_numpy().max():
         parts.remove("together")
     number = [str(i) for i in range(len(rows))]
     if subject.regression:
@@ -82,7 +83,10 @@ def _least_sure(subject: Subject, given: Given) -> tuple[NDArray[np.intp], str]:
 
 def _uncertain_reading(subject: Subject) -> str:
     if subject.regression:
-        return "A bar to the right raises the prediction, a bar to the left lowers it; with the constant they add up to it."
+        return (
+            "A bar to the right raises the prediction, a bar to the left lowers it; with the constant they add up to it. "
+            "Beside each sample stand its prediction and standard deviation."
+        )
     return (
         "A bar to the right speaks for the first class named beside the sample, a bar to the left for the second; views that "
         "pull apart, or hardly pull, leave the prediction open."

@@ -16,6 +16,9 @@ from coview.report._words import shorten
 __all__ = ["Subject", "make_subject"]
 
 
+_SCHEMA_VERSION = 1
+
+
 class _Saved(Protocol):
     """What is asked of a loaded model file."""
 
@@ -124,6 +127,11 @@ def make_subject(saved: _Saved, table_set: Any | None) -> Subject:
     subject : Subject
     """
     record = saved.record or {}
+    if record.get("schema_version", _SCHEMA_VERSION) != _SCHEMA_VERSION:
+        raise ValueError(
+            f"The model's record has schema version {record['schema_version']}, and this coview "
+            f"reads version {_SCHEMA_VERSION}. Update coview, or fit the model again."
+        )
     model = saved.model
     if not isinstance(model, Pipeline):
         model = Pipeline([("encode", "passthrough"), ("model", model)])
