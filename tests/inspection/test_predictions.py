@@ -105,4 +105,4 @@ def test_trust_tells_views_apart_where_shares_differ_or_might(shares, lower, upp
 def test_names_of_views_with_a_space_stay_apart():
     X = tables()
     table = prediction_table(fit_to(X), X)
-    assert (table["views"]["p0"], table["views"]["p9"]) == ("clinical; chest ct", "clinical")
+    assert (table["views"]["p0"], table["views"]["p9"]) == ("clinical;chest ct", "clinical")

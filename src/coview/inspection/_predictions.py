@@ -99,7 +99,7 @@ def _block(model: Any, aligned: AlignedTables, presence: NDArray[np.bool_], rows
     columns = _classes(model[-1], views) if is_classifier(model[-1]) else _numbers(model[-1], views)
     table = pd.DataFrame(columns).set_axis(np.flatnonzero(known)).reindex(np.arange(len(rows)))
     names = np.array(aligned.names, dtype=object)
-    separator = "; " if any(" " in name for name in aligned.names) else " "
+    separator = ";" if any(" " in name for name in aligned.names) else " "
     table["views"] = [separator.join(names[row]) for row in presence[rows]]
     return table.set_axis(pd.Index(aligned.ids[rows].astype(str), name=aligned.ids.name))
 
