@@ -4,7 +4,7 @@
 
 Text files against ``pandas.read_csv(path, index_col=0)`` (its C reader), a workbook against ``pandas.read_excel`` with
 openpyxl. Three repeats in turn, best of each. Peak memory: a process of its own per reading, less that of the imports;
-with a number, also for a text file of about so many megabytes. Set OMP_NUM_THREADS=1.
+with a number, also for a text file of about so many megabytes. Set OMP_NUM_THREADS=1. Linux only.
 """
 
 import subprocess
@@ -21,13 +21,15 @@ from coview.files import read_table
 
 REPEATS = 3
 PEAK = """
-import resource, sys
+import sys
 import pandas as pd
 from coview.files import read_table
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def most():  # kB; the figure of resource.getrusage would begin with that of the parent process
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
+before = most()
 path, how = sys.argv[1:]
 table = read_table(path).values if how == "coview" else pd.read_csv(path, index_col=0)
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024, int(table.memory_usage().sum()) >> 20)
+print((most() - before) // 1024, int(table.memory_usage().sum()) >> 20)
 """
 
 

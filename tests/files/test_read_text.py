@@ -153,6 +153,7 @@ def test_ids_stay_as_written(read):
     assert list(table.ids) == ["007", "NA", "1e5", "1.0", "null"]
     assert table.id_column == "patient"
     assert "missing" not in table.guesses
+    assert read("id,a\nNA,NA\nnull,2\n").guesses["missing"] == '"NA" (1)'
 
 
 def test_ids_with_decimal_points_are_told(read):
