@@ -29,14 +29,19 @@ _BEGINNINGS = {
     b"\xd0\xcf\x11\xe0": f"an old Excel workbook. {_DATA}",
     b"%PDF": f"a PDF document. {_DATA}",
 }
-_ZIP = b"PK\x03\x04"
+_ZIP, _ZIP_END, _ZIP_END_WITHIN = b"PK\x03\x04", b"PK\x05\x06", 2**16 + 22
 _READABLE_BYTES = 2048
 
 
 def foreign_file(data: bytes, what: str) -> str | None:
-    """What to say of a file that is no ZIP archive; None for one that begins like a ZIP archive."""
+    """What to say of a file that is no ZIP archive, or a part of one; None for one that begins and ends like one."""
     if data.startswith(_ZIP):
-        return None
+        if _ZIP_END in data[-_ZIP_END_WITHIN:]:
+            return None
+        return (
+            f"{what} is cut off: it begins like a model, but its end is missing ({len(data):,} bytes are there). "
+            "Copy it again from where it came, or fit anew."
+        )
     if not data:
         return f"{what} is empty. Copy it again from where it came, or fit anew."
     for beginning, kind in _BEGINNINGS.items():

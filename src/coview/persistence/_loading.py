@@ -136,5 +136,5 @@ def _check_version(manifest: dict[str, Any], what: str, *, any_version: bool) ->
         return
     raise ModelFileError(
         f"{problem}; between the two, it may compute other predictions, or fail. Install the other version (pip install "
-        f"'scikit-learn=={minor}.*'), fit anew, or load it with any_version=True and compare predictions."
+        f"'scikit-learn=={minor}.*'), fit anew, or load it in Python with any_version=True and compare predictions."
     )

@@ -177,8 +177,6 @@ class _Inspection:
         kinds = self._list(key_types.get("content"), "a dictionary")
         if len(kinds) != len(content):
             raise self._malformed("a dictionary", kinds)
-        for kind in kinds:
-            self._require(kind, KEY_TYPES | _NUMPY_TYPES)
         return [key_types, *content.values()]
 
     def sequence(self, node: dict[str, Any]) -> list[Any]:
