@@ -238,6 +238,12 @@ def test_marks_of_missing_values_are_counted(read):
     assert table.values["b"].isna().tolist() == [False, True, True, False, True]
 
 
+def test_marks_across_the_pieces_that_are_counted(read, monkeypatch):
+    monkeypatch.setattr("coview.files._missing._BLOCK", 7)
+    rows = "".join(f"p{row},NA,{row}\n" for row in range(50))
+    assert read(f"id,a,b\n{rows}").guesses["missing"] == '"NA" (50)'
+
+
 def test_words_are_missing_among_numbers_and_categories_among_words(read):
     table = read("id,a,smoker\np,1,None\nq,None,light\nr,-,heavy\ns,4,-\n")
     assert_array_equal(table.values["a"], [1, np.nan, np.nan, 4])
@@ -261,6 +267,7 @@ def test_thousands_separators(read):
         ("id;a;b\np;1 234;1,5\nq;7;2\n", 1234.0),
         ("id;a\np;1'234'567.5\nq;7\n", 1234567.5),
         ("id;a\np;1\u00a0234,5\nq;7\n", 1234.5),
+        ("id;a;b\np;1.234;0,5\nq;7;1,5\n", 1234.0),
     ]:
         table = read(content)
         assert column(table, "a") == [value, 7]

@@ -42,11 +42,11 @@ class Numerals:
     @classmethod
     def readings(cls, decimal: str, *, both: bool) -> "list[Numerals]":
         """The ways to read numbers, best first; ``both`` allows the other decimal mark too."""
+        # 1,234 is a number of thousands where the decimal mark is a point, and 1.234 where it is a comma.
         marks = [decimal, "," if decimal == "." else "."] if both else [decimal]
-        plain = [cls(mark) for mark in marks]
-        grouped = [cls(mark, group) for mark in marks for group in _GROUP_MARKS if group != mark]
-        # 1,234 is a number of thousands where the decimal mark is known to be a point
-        return [plain[0], *grouped, *plain[1:]] if decimal == "." else [plain[0], *plain[1:], *grouped]
+        return [
+            cls(mark, group) for mark in marks for group in ("", *(group for group in _GROUP_MARKS if group != mark))
+        ]
 
 
 _ANY_NUMBER = re.compile("|".join(f"(?:{Numerals(mark, group).pattern})" for mark, group in ((".", ","), (",", "."))))
