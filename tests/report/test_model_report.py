@@ -9,7 +9,7 @@ import pytest
 
 from coview import Views
 from coview.model_selection import usual_methods
-from coview.persistence import SavedModel
+from coview.persistence import ModelFileError, SavedModel
 from coview.report import Report, model_report, render_report
 from coview.report._model_report import _short_section
 from coview.report._sections_answers import answers_section, labels_section
@@ -139,8 +139,29 @@ def test_record_is_told(alone):
 
 
 def test_a_record_of_another_schema_is_refused(saved):
-    with pytest.raises(ValueError, match=r"schema version 2, and this coview reads version 1\. Update coview"):
+    with pytest.raises(ModelFileError, match=r"schema version 2, and this coview reads version 1\. Update coview"):
         model_report(replace(saved, record={**saved.record, "schema_version": 2}))
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("views", 5), ("views", {"a": 5}), ("views", {"a": {}}), ("patterns", {"a": 1}), ("patterns", [{"views": 5}]),
+        ("findings", [5]), ("findings", [{"message": 5}]), ("guesses", {"a": "b"}), ("evaluation", 5), ("evaluation", {"y": 1}),
+        ("verdict", "useless"), ("versions", [1]), ("class_counts", {"a": "b"}), ("task", "tagging"), ("n_samples", "many"),
+        ("target", 5), ("method", "another"),
+    ],
+)  # fmt: skip
+def test_a_record_of_another_shape_is_damaged(saved, part, value):
+    named = "evaluation" if part == "method" else part
+    with pytest.raises(ModelFileError, match=rf"record in the model's file is damaged: '{named}' is not what"):
+        make_subject(replace(saved, record={**saved.record, part: value}), None)
+
+
+def test_half_characters_do_not_stop_the_page(saved):
+    html = render_report(model_report(replace(saved, record={"target": "a\ud800", "verdict": ["\udfff"]})))
+    assert "Predicting a?" in html
+    assert html.encode("utf-8")
 
 
 def test_verdict_is_colored_by_what_it_says(saved):

@@ -108,4 +108,6 @@ def render_report(report: Report) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template("report.html").render(report=report, theme=Markup(theme_css()))
+    page = environment.get_template("report.html").render(report=report, theme=Markup(theme_css()))
+    # Half characters, which no file can hold, become question marks.
+    return page.encode("utf-8", "replace").decode("utf-8")

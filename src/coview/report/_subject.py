@@ -11,12 +11,10 @@ from sklearn.pipeline import Pipeline
 
 from coview.model_selection import PRIOR_NAMES, Evaluation
 from coview.report._given import Given, answer
+from coview.report._record import checked_evaluation, checked_record
 from coview.report._words import shorten
 
 __all__ = ["Subject", "make_subject"]
-
-
-_SCHEMA_VERSION = 1
 
 
 class _Saved(Protocol):
@@ -126,17 +124,11 @@ def make_subject(saved: _Saved, table_set: Any | None) -> Subject:
     -------
     subject : Subject
     """
-    record = saved.record or {}
-    if record.get("schema_version", _SCHEMA_VERSION) != _SCHEMA_VERSION:
-        raise ValueError(
-            f"The model's record has schema version {record['schema_version']}, and this coview "
-            f"reads version {_SCHEMA_VERSION}. Update coview, or fit the model again."
-        )
+    record = checked_record(saved.record)
     model = saved.model
     if not isinstance(model, Pipeline):
         model = Pipeline([("encode", "passthrough"), ("model", model)])
-    found = record.get("evaluation")
-    evaluation = Evaluation.from_dict(found) if found else None
+    evaluation = checked_evaluation(record)
     subject = Subject(model, saved.manifest or {}, record, evaluation, None)
     if table_set is None:
         return subject
