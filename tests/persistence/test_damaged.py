@@ -6,6 +6,8 @@ import io
 import json
 import pickle
 import struct
+import time
+import warnings
 import zipfile
 
 import joblib
@@ -131,6 +133,15 @@ def test_members_with_paths_for_names_are_refused(content, tmp_path, name):
     assert "path for a name" in text
 
 
+def test_a_name_ten_thousand_times_takes_no_time(content, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # zipfile's, of each repeated name
+        crowd = pack([*unpack(content).items(), *[("record.json", b"{}")] * 10_000])
+    start = time.perf_counter()
+    assert "holds 'record.json' twice" in refusal(tmp_path / "model.coview", crowd)
+    assert time.perf_counter() - start < 5.0
+
+
 def test_encrypted_members_are_told(content, tmp_path):
     changed = bytearray(content)
     (central,) = struct.unpack_from("<I", changed, len(changed) - 6)  # where the list of members begins
@@ -220,6 +231,15 @@ CHANGES = {
     "no_types": (without("types"), "lacks a part"),
     "types_numbers": (setting([1], "types"), "lacks a part"),
     "model_text": (setting("a", "model"), "lacks a part"),
+    "members_more": (setting(5, "members", "more"), "lacks a part"),
+    "version_paste": (setting("1';touch x;'", "versions", "scikit-learn"), "lacks a part"),
+    "version_escape": (setting("1.9\x1b[2J", "versions", "coview"), "lacks a part"),
+    "half_a_letter": (setting("\udc80", "versions", "coview"), "not proper JSON"),
+    "newer_escape": (
+        lambda m: {"format": "coview-model", "format_version": 2, "versions": {"coview": "\x1b[2J"}},
+        "by coview unknown in version 2",
+    ),
+    "version_huge": (setting(10**50, "format_version"), "no proper format_version"),
     "checksum": (setting("0" * 64, "members", "record.json", "sha256"), "the checksum of its record.json"),
     "size": (setting(3, "members", "model.skops", "size"), "the checksum of its model.skops"),
 }

@@ -6,6 +6,7 @@ import io
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 from coview.persistence._problems import ModelFileError
@@ -18,6 +19,7 @@ MAX_SIZE = 4 * 2**30
 _MAX_RATIO, _SLACK = 60, 2**24
 # What shrinks more than this is stored as it is, so that files of ours stay far from the limit above.
 _DEFLATED_RATIO = 30
+_MAX_ENTRIES = 100_000
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _ENCRYPTED = 0x1
 
@@ -78,14 +80,16 @@ def open_archive(
 
 
 def _check_entries(entries: list[zipfile.ZipInfo], what: str, n_bytes: int) -> None:
-    names = [entry.filename for entry in entries]
-    repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    if len(entries) > _MAX_ENTRIES:
+        raise ModelFileError(f"{what} holds {len(entries):,} members, more than any file of coview. Do not use it.")
+    counts = Counter(entry.filename for entry in entries)
+    repeated = [name for name, count in counts.items() if count > 1]
     if repeated:
-        raise ModelFileError(f"{what} holds {repeated[0]!r} twice. coview writes no such file; do not use it.")
+        raise ModelFileError(f"{what} holds {repeated[0][:80]!r} twice. coview writes no such file; do not use it.")
     for entry in entries:
         name = entry.filename
         if name.startswith(("/", "\\")) or ".." in name or ":" in name or "\\" in name or name.endswith("/"):
-            raise ModelFileError(f"{what} holds a member with a path for a name, {name!r}. Do not use this file.")
+            raise ModelFileError(f"{what} holds a member with a path for a name, {name[:80]!r}. Do not use this file.")
         if entry.flag_bits & _ENCRYPTED:
             raise ModelFileError(f"{what} is encrypted ({name!r}). coview reads no encrypted files; decrypt it first.")
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

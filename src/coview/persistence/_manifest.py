@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import re
 from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
@@ -19,6 +20,8 @@ _LIBRARIES = ("coview", "numpy", "scipy", "scikit-learn", "pandas", "skops")
 # Column names beyond this many are given by their checksum only.
 _MAX_COLUMNS = 1000
 _MAX_MANIFEST = 2**24
+_MAX_NUMBER = 10**6
+_VERSION = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6}){0,4}[A-Za-z0-9.+-]{0,20}", re.ASCII)
 _DAMAGED = "Copy the file again from where it came, or fit anew."
 
 
@@ -88,8 +91,10 @@ def parse_json(content: bytes, what: str) -> dict[str, Any]:
     """An object written in JSON; raises where it is none."""
     try:
         value = json.loads(content)
+        json.dumps(value, ensure_ascii=False).encode("utf-8")  # half a letter could not be shown or written
     except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"{what} cannot be read, for it is not proper JSON: {error}. {_DAMAGED}") from error
+        reason = str(error)[:120].encode("ascii", "backslashreplace").decode("ascii")
+        raise ModelFileError(f"{what} cannot be read, for it is not proper JSON: {reason}. {_DAMAGED}") from error
     if not isinstance(value, dict):
         raise ModelFileError(f"{what} cannot be read: it holds no JSON object. {_DAMAGED}")
     return value
@@ -130,17 +135,23 @@ def _check_format(manifest: dict[str, Any], what: str) -> None:
             f"{FORMAT!r}."
         )
     number = manifest.get("format_version")
-    if type(number) is not int or number < 1:
+    if type(number) is not int or not 1 <= number <= _MAX_NUMBER:
         raise ModelFileError(
             f"The manifest of {what} gives no proper format_version, but {str(number)[:40]!r}. {_DAMAGED}"
         )
     if number > FORMAT_VERSION:
         versions = manifest.get("versions")
-        writer = str(versions.get("coview"))[:20] if isinstance(versions, dict) else "unknown"
+        named = versions.get("coview") if isinstance(versions, dict) else None
+        writer = named if _is_version(named) else "unknown"
         raise ModelFileError(
             f"{what} was written by coview {writer} in version {number} of the format; this is coview {version('coview')}, "
             f"which reads version {FORMAT_VERSION}. Update coview: pip install --upgrade coview"
         )
+
+
+def _is_version(text: Any) -> bool:
+    """Whether a text can only be a version, so that it may be shown and installed."""
+    return isinstance(text, str) and _VERSION.fullmatch(text) is not None
 
 
 def _check_shape(manifest: dict[str, Any], what: str) -> None:
@@ -148,9 +159,10 @@ def _check_shape(manifest: dict[str, Any], what: str) -> None:
     versions, listed, types = manifest.get("versions"), manifest.get("members"), manifest.get("types")
     proper = (
         isinstance(versions, dict)
-        and all(isinstance(versions.get(name), str) for name in ("python", *_LIBRARIES))
+        and all(_is_version(versions.get(name)) for name in ("python", *_LIBRARIES))
         and isinstance(listed, dict)
-        and all(isinstance(listed.get(name), dict) for name in ("record.json", "model.skops"))
+        and set(listed) == {"record.json", "model.skops"}
+        and all(isinstance(entry, dict) for entry in listed.values())
         and all(isinstance(entry.get("sha256"), str) and type(entry.get("size")) is int for entry in listed.values())
         and isinstance(types, list)
         and all(isinstance(name, str) for name in types)

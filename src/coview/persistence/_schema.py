@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 
 from coview.persistence._arrays import check_array
-from coview.persistence._compiled import MACHINE_PARTS, check_machine, check_tree
+from coview.persistence._compiled import OTHER, PARTS, check_compiled
 from coview.persistence._problems import ModelFileError
 from coview.persistence._trust import (
-    BOOSTED,
     COVIEW_TYPES,
     KEY_TYPES,
     LIBRARY_TYPES,
-    MACHINES,
     PLAIN_TYPES,
     TREE,
     is_estimator_of_sklearn,
@@ -27,6 +25,7 @@ __all__ = ["inspect_schema"]
 
 _PROTOCOL = 2
 _MAX_DEPTH = 60
+_POOL_SIZE = "4"  # numpy's own; it takes time with the square of any other
 _NUMPY_TYPES = frozenset(f"numpy.{kind.__name__}" for kind in np.sctypeDict.values() if kind is not np.object_)
 _ARRAY_TYPES = _NUMPY_TYPES | {"numpy.ndarray"}
 
@@ -58,10 +57,11 @@ def inspect_schema(members: Mapping[str, bytes], what: str, advice: str = "Do no
     unused = sorted(set(members) - inspection.files - {"schema.json"})
     if unused:
         raise ModelFileError(f"{what} holds {unused[0]!r}, which no part of the model refers to. {advice}")
-    for name in sorted(inspection.trees):
-        check_tree(members[name], inspection.widths, what)
-    for classifies, attributes in inspection.machines:
-        check_machine({name: _value(attributes.get(name), members) for name in MACHINE_PARTS}, classifies, what)
+    compiled = [
+        (name, set(attributes), {key: _value(attributes.get(key), members) for key in PARTS[name]})
+        for name, attributes in inspection.compiled
+    ]
+    check_compiled(compiled, what)
     return sorted(inspection.types)
 
 
@@ -81,7 +81,7 @@ def _read_schema(members: Mapping[str, bytes], what: str) -> dict[str, Any]:
         )
     if protocol > _PROTOCOL:
         raise ModelFileError(
-            f"{what} follows protocol {protocol} of skops; this coview reads protocol {_PROTOCOL}. Update coview."
+            f"{what} follows protocol {str(protocol)[:20]} of skops; this coview reads protocol {_PROTOCOL}. Update coview."
         )
     return schema
 
@@ -95,9 +95,7 @@ class _Inspection:
         self.advice = advice
         self.types: set[str] = set()
         self.files: set[str] = set()
-        self.trees: set[str] = set()
-        self.widths: list[int] = []
-        self.machines: list[tuple[bool, dict[str, Any]]] = []
+        self.compiled: list[tuple[str, dict[str, Any]]] = []
         self.identities: dict[int, dict[str, Any]] = {}
         self.stack: list[tuple[Any, int]] = []
 
@@ -150,24 +148,21 @@ class _Inspection:
         self.types.add(name)
         if state is None:
             return []
-        if name == TREE or name in BOOSTED or name in MACHINES:
+        if name in PARTS:
             self._note_compiled(name, state)
         return [state]
 
     def _note_compiled(self, name: str, state: Any) -> None:
-        """Remember what compiled code will follow, for a look at all of it together."""
-        try:
-            attributes = state["content"]
-            if any(_name(kind) != "builtins.str" for kind in state["key_types"]["content"]):
-                raise self._malformed("a tree", state["key_types"])
-            if name == TREE:
-                self.trees.add(attributes["nodes"]["file"])
-            elif "_predictors" in attributes:
-                self.widths.append(int(attributes["n_features_in_"]["content"]))
-            elif name in MACHINES and "support_" in attributes:
-                self.machines.append((MACHINES[name], attributes))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise self._malformed("a tree", error) from error
+        """Remember a fitted object that compiled code will follow, for a look at all of them together."""
+        attributes = state.get("content") if isinstance(state, dict) else None
+        key_types = state.get("key_types") if isinstance(state, dict) else None
+        kinds = key_types.get("content") if isinstance(key_types, dict) else None
+        if not isinstance(attributes, dict) or not isinstance(kinds, list):
+            raise self._malformed("a tree", state)
+        if any(not isinstance(kind, dict) or _name(kind) != "builtins.str" for kind in kinds):
+            raise self._malformed("a tree", kinds)
+        if name == TREE or "_predictors" in attributes or "support_" in attributes:
+            self.compiled.append((name, attributes))
 
     def dictionary(self, node: dict[str, Any]) -> list[Any]:
         self._require(node, PLAIN_TYPES["DictNode"])
@@ -226,9 +221,10 @@ class _Inspection:
             content = node["content"]
             name = content["bit_generator"]["content"]["bit_generator"]["content"]
             parts = [content["bit_generator"], content["seed_seq"]]
+            pool = content["seed_seq"]["content"]["pool_size"]["content"]
         except (KeyError, TypeError) as error:
             raise self._malformed("a random generator", error) from error
-        if name != '"PCG64"':
+        if name != '"PCG64"' or pool != _POOL_SIZE:
             raise self._malformed("a random generator", name)
         return parts
 
@@ -253,13 +249,13 @@ def _name(node: dict[str, Any]) -> str:
 
 
 def _value(node: Any, members: Mapping[str, bytes]) -> Any:
-    """Value of a node that has been inspected: an array, a tuple of plain values, or one; None for any other."""
+    """Value of a node that has been inspected: an array, a tuple of plain values, or one; ``OTHER`` for any other."""
     kind = node.get("__loader__") if isinstance(node, dict) else None
     if kind == "NdArrayNode" and node.get("type") == "numpy":
         return np.load(io.BytesIO(members[node["file"]]), allow_pickle=False)
     if kind == "TupleNode":
         return tuple(_value(child, members) for child in node["content"])
-    return json.loads(node["content"]) if kind == "JsonNode" else None
+    return json.loads(node["content"]) if kind == "JsonNode" else OTHER
 
 
 _CHECKS: dict[str, Callable[[_Inspection, dict[str, Any]], list[Any]]] = {
