@@ -86,7 +86,7 @@ def _phonemes(folder: Path) -> dict[str, Any]:
     blocks = {
         "acoustic": stored["acoustic_mfcc39"].astype(np.float64),
         "articulatory": stored["articulatory"].astype(np.float64),
-        "next": stored["next_prob_dictionary"],
+        "next": stored["next_prob_dictionary"].astype(np.float64),
     }
     columns = {"articulatory": pd.Index(stored["articulatory_names"], dtype="str"), "next": ids}
     return {
