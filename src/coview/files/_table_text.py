@@ -18,7 +18,7 @@ from coview.files._source import Encoding, Source, Utf8Stream
 
 __all__ = ["TextTable"]
 
-_CELLS_AT_ONCE = 2**21  # more leaves the processor's caches
+_CELLS_AT_ONCE = 2**18  # more leaves the processor's caches
 _FEWEST_ROWS = 1_024  # fewer cost more by column than by cell
 _WIDE = 500  # from here on columns of text cost more as Arrow arrays, each by itself, than as Python's strings
 _SHIELD = "\ue000"  # a letter for private use, before each id, so that no id is a mark of a missing value
