@@ -149,7 +149,7 @@ def test_numbers_are_fitted_by_a_regression(files, model, capsys):
 @pytest.mark.parametrize("cv", ["0", "1"])
 def test_without_cross_validation_nobody_knows_what_the_model_is_worth(data, model, capsys, cv):
     assert fit(*data, *SIMPLE[:2], "--cv", cv, "-o", model) == 0
-    assert "Nobody knows what this model is worth: no cross-validation was asked for." in capsys.readouterr().out
+    assert "What this model is worth was not measured: no cross-validation was asked for." in capsys.readouterr().out
     assert load_model(model).record["evaluation"] is None
 
 
@@ -194,7 +194,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_the_work(data, tmp_path,
     assert "Permission denied" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("place", "message"), [("none/m", "No such file"), (".", "folder"), ("-", "name a file")])
+@pytest.mark.parametrize(("place", "message"), [("none/m", "no such folder"), (".", "folder"), ("-", "name a file")])
 def test_a_senseless_output_is_told_before_the_work(data, tmp_path, capsys, monkeypatch, place, message):
     monkeypatch.setattr(_fit, "read_data", lambda *words: pytest.fail("read data first"))
     monkeypatch.chdir(tmp_path)

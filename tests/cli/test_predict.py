@@ -276,6 +276,23 @@ def test_samples_of_the_training_are_counted(tmp_path, capsys):
     assert "16 of these samples had a label in training" in capsys.readouterr().err
 
 
+def test_views_that_no_labeled_sample_had_alone_are_told(files, tmp_path, capsys):
+    path = tmp_path / "known.coview"
+    patterns = [
+        {"views": ["clinical", "ct"], "n_samples": 9, "n_labeled": 9},
+        {"views": ["ct"], "n_samples": 3, "n_labeled": 0},
+    ]
+    save_model(fitted(), path, record={"patterns": patterns})
+    assert predict("-m", path, files["ct"], "-o", tmp_path / "p.csv") == 0
+    assert "16 of these samples have ct only, which no labeled training sample had" in " ".join(
+        capsys.readouterr().err.split()
+    )
+    patterns[1]["n_labeled"] = 1
+    save_model(fitted(), path, record={"patterns": patterns}, overwrite=True)
+    assert predict("-m", path, files["ct"], "-o", tmp_path / "q.csv") == 0
+    assert "no labeled training sample had" not in capsys.readouterr().err
+
+
 def test_an_interrupted_run_leaves_no_file(model, files, tmp_path, monkeypatch):
     def interrupted(*args, **params):
         raise KeyboardInterrupt

@@ -1,13 +1,14 @@
 """Cross-validation from raw tables: what is learnt, on which samples, and what is said about it."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.metrics import log_loss, roc_auc_score
 
 from coview.compose import TableEncoder
@@ -21,7 +22,7 @@ from coview.model_selection import (
     usual_methods,
     verdict,
 )
-from coview.views import read_tables
+from coview.views import read_tables, take_rows
 
 SETTING = {"kernels": "linear", "center": True, "n_components": 3, "amplitude": 4.0, "view_variances": 1.0}
 
@@ -149,7 +150,7 @@ def test_calibration_error_is_taken_over_all_folds_together():
     assert evaluation.score("majority class", "calibration_error") == pytest.approx(abs(top.mean() - hits.mean()))
 
 
-def test_a_view_alone_is_the_same_model_asked_with_that_view_only():
+def test_a_view_alone_is_the_method_fitted_to_the_samples_that_have_it():
     aligned, y = cohort()
     model = BayesianCoTrainingClassifier(settings=[SETTING], no_view="prior")
     evaluation = cross_validate_methods(
@@ -161,6 +162,23 @@ def test_a_view_alone_is_the_same_model_asked_with_that_view_only():
     assert_allclose(alone[without], evaluation.predictions["majority class"][without])
     assert np.abs(alone[~without] - evaluation.predictions["majority class"][~without]).min() > 1e-6
     assert evaluation.score("clinical alone", "accuracy") > evaluation.score("ct alone", "accuracy")
+    test = np.flatnonzero(evaluation.folds == 0)[~without[evaluation.folds == 0]]
+    rows = aligned.ids.get_indexer(evaluation.samples[test])
+    left_out = aligned.ids.get_indexer(evaluation.samples[evaluation.folds == 0])
+    train = np.setdiff1d(np.flatnonzero(np.arange(aligned.n_samples) % 3 != 0), left_out)
+    ct = TableEncoder().fit(take_rows(aligned, np.setdiff1d(np.arange(aligned.n_samples), left_out)))
+    fitted = clone(model).fit(
+        ct.transform(take_rows(aligned, train)).select(["ct"]), np.asarray(y, dtype=object)[train]
+    )
+    expected = fitted.predict_proba(ct.transform(take_rows(aligned, rows)).select(["ct"]))
+    assert_allclose(alone[test], expected, rtol=1e-8)
+
+
+def test_a_narrow_view_alone_gets_no_more_components_than_it_has_columns():
+    aligned, y = cohort()
+    methods = {"pca": usual_methods("classification", n_components=3)["imputation-pca-logistic-regression"]}
+    evaluation = cross_validate_methods(methods, aligned, y, n_splits=2, task="classification", views_alone_of="pca")
+    assert np.isfinite(evaluation.predictions["ct alone"]).all()
 
 
 def test_one_view_has_no_row_for_itself_alone(spy):
@@ -315,6 +333,26 @@ def test_difference_is_paired_over_samples(spy):
     assert difference.standard_error == pytest.approx(gap.std(ddof=1) / np.sqrt(24))
     assert difference.in_standard_errors < -2
     assert evaluation.difference(name, name).in_standard_errors == 0.0
+
+
+def test_the_views_together_are_held_against_the_best_of_them():
+    aligned, y = cohort(60, seed=3)
+    methods = quick("imputation-logistic-regression")
+    name = next(iter(methods))
+    evaluation = cross_validate_methods(methods, aligned, y, n_splits=3, task="classification", views_alone_of=name)
+    *_, sentence = verdict(evaluation, name)
+    assert sentence.startswith(
+        "These labels do not show that the other views add to 'clinical', the best of them alone"
+    )
+    worse, better = evaluation.predictions["ct alone"], evaluation.predictions["clinical alone"]
+    swapped = {**evaluation.predictions, name: worse}
+    assert verdict(replace(evaluation, predictions=swapped), name)[-1].startswith(
+        "The views together predict worse than 'clinical' alone"
+    )
+    swapped = {**evaluation.predictions, name: better, "clinical alone": worse}
+    assert verdict(replace(evaluation, predictions=swapped), name)[-1].startswith(
+        "The views together predict better than"
+    )
 
 
 def test_unknown_names_are_named(spy):

@@ -45,8 +45,9 @@ def saved_model(data, task="classification", *, estimator=None, method=OURS, n_s
     evaluation = None
     if n_splits:
         simple = SIMPLE[task]
+        alone = small_model(task, 1) if method == OURS else method
         methods = {method: estimator, simple: usual_methods(task)[simple]}
-        evaluation = cross_validate_methods(methods, data, y, n_splits=n_splits, task=task, views_alone_of=method)
+        evaluation = cross_validate_methods(methods, data, y, n_splits=n_splits, task=task, views_alone_of=alone)
     labeled = data.labels.notna().to_numpy()
     patterns = pd.DataFrame(presence, columns=range(len(tables.tables))).assign(labeled=labeled)
     grouped = patterns.groupby(list(range(len(tables.tables))))["labeled"].agg(["size", "sum"]).reset_index()

@@ -172,7 +172,7 @@ class FitJob:
             reason = (
                 "no cross-validation was asked for" if folds < 2 else "there are too few labels for cross-validation"
             )
-            record["verdict"] = [f"Nobody knows what this model is worth: {reason}."]
+            record["verdict"] = [f"What this model is worth was not measured: {reason}."]
             return
         if possible < folds:
             say(f"note: {possible} folds instead of {folds}, as there are no more labels that can be left out")

@@ -40,6 +40,8 @@ def print_fit(record: Mapping[str, Any], model: Any, output: Path) -> None:
 
 def _print_scores(record: Mapping[str, Any]) -> None:
     """Print a row per method and a column per score."""
+    from coview.model_selection import ALONE, PRIOR_NAMES
+
     evaluation = record["evaluation"]
     metrics = list(dict.fromkeys(score["metric"] for score in evaluation["scores"]))
     cells = {(score["method"], score["metric"]): _cell(score) for score in evaluation["scores"]}
@@ -51,6 +53,10 @@ def _print_scores(record: Mapping[str, Any]) -> None:
         f"{evaluation['n_splits']} folds over {len(evaluation['samples'])} labeled samples, each predicted by models that "
         f"had not seen it; ± standard error over folds; {_LEGEND[record['task']]}"
     )
+    if any(method.endswith(ALONE) for method in evaluation["predictions"]):
+        click.echo(
+            f"alone: the method fitted to that view only; samples without it count as {PRIOR_NAMES[record['task']]}"
+        )
 
 
 def _cell(score: Mapping[str, Any]) -> str:

@@ -62,6 +62,7 @@ def predict(
     table_set = read_data(ctx, data, labels=False, ignored=(target,) if target else ())
     tables = _known(table_set, saved.model)
     _say_trained(saved.record, tables)
+    _say_new_patterns(saved.record, tables)
     _say_gaps(saved.model, tables)
     blocks = _Blocks(saved.model, tables, table_set.id_name, no_view)
     if output != "-":
@@ -115,6 +116,22 @@ def _say_trained(record: Mapping[str, Any], tables: "AlignedTables") -> None:
         say(
             f"note: {trained} of these samples had a label in training: their predictions do not show how good the model is."
         )
+
+
+def _say_new_patterns(record: Mapping[str, Any], tables: "AlignedTables") -> None:
+    """Say which combinations of views no labeled training sample had: their probabilities were never put to the test."""
+    from coview.views import presence_summary
+
+    taught = {frozenset(pattern["views"]) for pattern in record.get("patterns", ()) if pattern["n_labeled"]}
+    if not taught:
+        return
+    for row in presence_summary(tables).to_dict("records"):
+        views = [name for name in tables.names if row[name]]
+        if views and frozenset(views) not in taught:
+            say(
+                f"warning: {row['n_samples']} of these samples have {' and '.join(views)} only, which no labeled training "
+                "sample had: nobody knows how good their probabilities are. A model fitted to these views may do better."
+            )
 
 
 def _say_gaps(model: Any, tables: "AlignedTables") -> None:

@@ -3,7 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterator
-from errno import EISDIR
+from errno import EISDIR, ENOENT
 from pathlib import Path
 from tempfile import mkstemp
 from typing import BinaryIO
@@ -22,6 +22,8 @@ def refuse_unwritable(path: str | os.PathLike[str], *, overwrite: bool = False) 
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(EISDIR, "Is a folder, not a file", os.fspath(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(ENOENT, "There is no such folder; make it first", os.fspath(path.parent))
     refuse_existing(path, overwrite=overwrite)
     handle, beside = _beside(path)
     os.close(handle)

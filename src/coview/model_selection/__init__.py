@@ -9,7 +9,7 @@ from coview.model_selection._comparison import (
     paired_differences,
     summarize_scores,
 )
-from coview.model_selection._cross_validation import PRIOR_NAMES, cross_validate_methods, possible_splits
+from coview.model_selection._cross_validation import ALONE, PRIOR_NAMES, cross_validate_methods, possible_splits
 from coview.model_selection._evaluation import Evaluation, PairedDifference
 from coview.model_selection._predictions import predictive_moments
 from coview.model_selection._split import LabeledKFold
@@ -22,6 +22,7 @@ from coview.model_selection._usual_methods import usual_methods
 from coview.model_selection._verdict import verdict
 
 __all__ = [
+    "ALONE",
     "PRIOR_NAMES",
     "CautiousStratifiedKFold",
     "Comparison",

@@ -21,13 +21,16 @@ from coview.model_selection._predictions import predictive_moments
 from coview.model_selection._split import LabeledKFold
 from coview.views import AlignedTables, Views, align_target, read_tables, resolve_presence, take_rows
 
-__all__ = ["PRIOR_NAMES", "cross_validate_methods", "possible_splits"]
+__all__ = ["ALONE", "PRIOR_NAMES", "cross_validate_methods", "possible_splits"]
 
 Task = Literal["classification", "regression"]
 Progress = Callable[[int, int, str], None]
 
 # What is predicted without looking at the views.
 PRIOR_NAMES: dict[str, str] = {"classification": "majority class", "regression": "mean of the labels"}
+
+# What follows the name of a view in the name of the method that was fitted to it only.
+ALONE = " alone"
 
 
 def possible_splits(y: Any, n_splits: int = 5, *, task: Task) -> int:
@@ -72,7 +75,7 @@ def cross_validate_methods(
     n_splits: int = 5,
     task: Task,
     random_state: int = 0,
-    views_alone_of: str | None = None,
+    views_alone_of: Any = None,
     progress: Progress | None = None,
     encoder: Any = None,
     n_jobs: int | None = None,
@@ -98,8 +101,9 @@ def cross_validate_methods(
     task : {"classification", "regression"}
     random_state : int, default=0
         Seed of the folds.
-    views_alone_of : str, default=None
-        A method whose fitted models are also asked with one view at a time: adds ``"<view> alone"`` for each view.
+    views_alone_of : str or estimator, default=None
+        A method, or an estimator for one view, that is fitted to one view at a time, on the samples that have it: adds
+        ``"<view> alone"`` for each of several views. Samples without the view get what is said without any.
     progress : callable, default=None
         Called as ``progress(done, total, what)`` after every fit.
     encoder : transformer, default=None
@@ -126,8 +130,10 @@ def cross_validate_methods(
     >>> evaluation.score("imputation-logistic-regression", "accuracy") > 0.9
     True
     """
-    if views_alone_of is not None and views_alone_of not in methods:
-        raise ValueError(f"views_alone_of={views_alone_of!r} is none of the methods: {', '.join(methods)}.")
+    if isinstance(views_alone_of, str):
+        if views_alone_of not in methods:
+            raise ValueError(f"views_alone_of={views_alone_of!r} is none of the methods: {', '.join(methods)}.")
+        views_alone_of = methods[views_alone_of]
     job = _job(methods, X, y, n_splits, task, random_state, views_alone_of, encoder)
     total = job.n_splits * len(methods)
     found: list[tuple[int, str, NDArray[np.float64]]] = []
@@ -153,7 +159,7 @@ class _Job:
     classes: NDArray[Any]
     folds: NDArray[np.int64]
     n_splits: int
-    views_alone_of: str | None
+    alone: Any
 
     def prior(self, train: NDArray[np.intp], n: int) -> NDArray[np.float64]:
         """What the training labels say of n samples about which nothing is known."""
@@ -184,9 +190,21 @@ class _Job:
                 warnings.simplefilter("ignore", ConvergenceWarning)  # says nothing of one fold
                 model = clone(method).fit(views, self.y[train])
             yield fold, name, self._predict(model, unknown, prior)
-            if name == self.views_alone_of and len(self.aligned.tables) > 1:
-                for view in unknown.names:
-                    yield fold, f"{view} alone", self._predict(model, unknown.select([view]), prior)
+        if self.alone is not None and len(self.aligned.tables) > 1:
+            for view in unknown.names:
+                yield fold, f"{view}{ALONE}", self._view_alone(view, views, self.y[train], unknown, prior)
+
+    def _view_alone(
+        self, view: str, views: Views, y: NDArray[Any], unknown: Views, prior: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Predictions by the estimator fitted to one view; the prior where its labels are all of one class."""
+        rows = views.rows(view)
+        if len(set(y[rows][~pd.isna(y[rows])].tolist())) < 2:
+            return prior
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = _cut_to(self.alone, views[view].shape).fit(views.select([view])[rows], y[rows])
+        return self._predict(model, unknown.select([view]), prior)
 
     def _predict(self, model: Any, views: Views, prior: NDArray[np.float64]) -> NDArray[np.float64]:
         """Probabilities, or means and standard deviations; the prior where a sample has none of the views."""
@@ -203,6 +221,13 @@ class _Job:
         return predicted
 
 
+def _cut_to(method: Any, shape: tuple[int, int]) -> Any:
+    """A copy of the method, with no more components than one view of this shape has rows and columns."""
+    counts = {name: value for name, value in method.get_params().items() if name.endswith("__n_components")}
+    too_many = [name for name, value in counts.items() if isinstance(value, int) and value > min(shape)]
+    return clone(method).set_params(**dict.fromkeys(too_many, min(shape)))
+
+
 def _job(
     methods: Mapping[str, Any],
     X: Any,
@@ -210,7 +235,7 @@ def _job(
     n_splits: int,
     task: Task,
     random_state: int,
-    views_alone_of: str | None,
+    alone: Any,
     encoder: Any,
 ) -> _Job:
     if task not in PRIOR_NAMES:
@@ -230,7 +255,7 @@ def _job(
         )
     presence = resolve_presence(aligned)
     folds = _deal_out(codes, presence, n_splits, random_state)
-    return _Job(dict(methods), encoder, aligned, presence, labels, classes, folds, n_splits, views_alone_of)
+    return _Job(dict(methods), encoder, aligned, presence, labels, classes, folds, n_splits, alone)
 
 
 def _encoded(y: Any, task: Task) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from coview.model_selection._cross_validation import PRIOR_NAMES
+from coview.model_selection._cross_validation import ALONE, PRIOR_NAMES
 from coview.model_selection._evaluation import Evaluation
 
 __all__ = ["verdict"]
@@ -14,7 +14,7 @@ _SURE, _FAIR_AREA = 3.0, 0.6  # of an area under the curve, whose error over a f
 
 
 def verdict(evaluation: Evaluation, method: str, *, simple: str | None = None) -> list[str]:
-    """Sentences that say whether a method predicts anything, and whether it beats the usual simple model.
+    """Sentences that say whether a method predicts anything, beats the usual simple model, and needs more than one view.
 
     Differences are paired over the samples; two standard errors count as clear, one as a hint.
 
@@ -44,6 +44,9 @@ def verdict(evaluation: Evaluation, method: str, *, simple: str | None = None) -
     sentences = [_against_prior(evaluation, method, prior)]
     if simple is not None and simple != method:
         sentences.append(_against_simple(evaluation, method, simple))
+    alone = [name for name in evaluation.predictions if name.endswith(ALONE)]
+    if alone:
+        sentences.append(_against_view(evaluation, method, min(alone, key=lambda name: evaluation.losses(name).mean())))
     return sentences
 
 
@@ -95,6 +98,17 @@ def _against_simple(evaluation: Evaluation, method: str, simple: str) -> str:
     if advantage <= -_CLEAR:
         return f"It is worse than {simple} ({numbers}): take that simpler model instead."
     return f"It is neither clearly better nor clearly worse than {simple} ({numbers})."
+
+
+def _against_view(evaluation: Evaluation, method: str, best: str) -> str:
+    """Whether the views together do better than the best of them, chosen in hindsight."""
+    advantage = -evaluation.difference(method, best).in_standard_errors
+    view, numbers = best.removesuffix(ALONE), _numbers(evaluation, method, best)
+    if advantage >= _CLEAR:
+        return f"The views together predict better than '{view}', the best of them alone ({numbers})."
+    if advantage <= -_CLEAR:
+        return f"The views together predict worse than '{view}' alone ({numbers}): try a model of that view."
+    return f"These labels do not show that the other views add to '{view}', the best of them alone ({numbers})."
 
 
 def _numbers(evaluation: Evaluation, method: str, reference: str) -> str:

@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from coview.model_selection import Evaluation
+from coview.model_selection import ALONE, Evaluation
 from coview.report._figures_model import method_scores
 from coview.report._figures_scores import Look
 from coview.report._html import Picture, Section
@@ -96,7 +96,7 @@ def _reading(subject: Subject, evaluation: Evaluation) -> str:
     if subject.alone:
         alone = {method: evaluation.score(method, metric) for method in subject.alone}
         best = min(alone, key=lambda method: alone[method])
-        text += f"; the best single view is {best.removesuffix(' alone')} with {score_text(alone[best])}"
+        text += f"; the best single view is {best.removesuffix(ALONE)} with {score_text(alone[best])}"
     return f"{text}. The dashed line continues the model's mean."
 
 

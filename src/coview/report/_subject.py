@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
-from coview.model_selection import PRIOR_NAMES, Evaluation
+from coview.model_selection import ALONE, PRIOR_NAMES, Evaluation
 from coview.report._given import Given, answer
 from coview.report._record import checked_evaluation, checked_record
 from coview.report._words import shorten
@@ -101,9 +101,9 @@ class Subject:
 
     @property
     def alone(self) -> list[str]:
-        """Methods that are the model asked with one view."""
+        """Rows of the method fitted to one view."""
         names = [] if self.evaluation is None else list(self.evaluation.predictions)
-        return [name for name in (f"{view} alone" for view in self.views) if name in names]
+        return [name for name in (f"{view}{ALONE}" for view in self.views) if name in names]
 
     @property
     def simple(self) -> list[str]:
