@@ -146,9 +146,14 @@ def test_numbers_are_fitted_by_a_regression(files, model, capsys):
     assert (record["task"], record["classes"]) == ("regression", [])
 
 
-@pytest.mark.parametrize("cv", ["0", "1"])
-def test_without_cross_validation_nobody_knows_what_the_model_is_worth(data, model, capsys, cv):
-    assert fit(*data, *SIMPLE[:2], "--cv", cv, "-o", model) == 0
+def test_one_fold_is_misuse(data, model, capsys):
+    assert fit(*data, *SIMPLE[:2], "--cv", "1", "-o", model) == 2
+    assert "give 2 or more folds, or 0 for none" in capsys.readouterr().err
+    assert not model.exists()
+
+
+def test_without_cross_validation_nobody_knows_what_the_model_is_worth(data, model, capsys):
+    assert fit(*data, *SIMPLE[:2], "--cv", "0", "-o", model) == 0
     assert "What this model is worth was not measured: no cross-validation was asked for." in capsys.readouterr().out
     assert load_model(model).record["evaluation"] is None
 

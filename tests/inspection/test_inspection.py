@@ -144,12 +144,15 @@ def test_contributions_add_up_to_the_difference_of_the_two_leading_classes(three
     )
 
 
-def test_with_two_classes_the_sign_follows_the_first(binary):
+def test_with_two_classes_a_sign_means_the_same_for_every_sample(binary):
     views, _, model = binary
-    table = leading_contributions(model, views, model.predict_proba(views))
+    proba = model.predict_proba(views)
+    table = leading_contributions(model, views, proba)
     total = table[["constant", "signal", "noise", "together"]].sum(axis=1)
-    np.testing.assert_allclose(total, np.where(table["first"] == "yes", 1, -1) * model.predict_latent(views), atol=1e-8)
-    assert set(table["first"]) == {"no", "yes"}
+    np.testing.assert_allclose(total, model.predict_latent(views), atol=1e-8)
+    assert set(table["first"]) == {"yes"}
+    np.testing.assert_array_equal(table["p_first"], proba[:, 1])
+    np.testing.assert_array_equal(table["p_second"], proba[:, 0])
 
 
 def test_small_pushes_are_summed_and_odd_names_kept_apart():

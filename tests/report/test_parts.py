@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from coview.report import Note, Picture, Report, Section, Table, render_report
-from coview.report._figures_data import presence_map, presence_patterns, probability_ribbon
+from coview.report._figures_data import presence_map, presence_patterns, probability_ribbon, reasons
 from coview.report._figures_scores import OURS_LOOK, calibration, difference_forest
 from coview.report._stored import load_stored, stored_text
 from coview.report._svg import LIGHT, canvas, inline_svg
@@ -186,3 +186,13 @@ def test_claims_of_the_page_hold_in_the_stored_comparison():
     assert (plain["low"] > 0.05).all()
     printed = breast.summary.query("metric == 'log_loss' and group == 'all' and method == 'printed model'")
     assert (printed["mean"] > 0.95).all()
+
+
+def test_every_part_of_a_reason_is_drawn():
+    """Six views, the part of all together and the constant: the most there can be."""
+    names = [f"part{i}" for i in range(8)]
+    bars = pd.DataFrame(np.arange(1.0, 17.0).reshape(2, 8), index=["a", "b"], columns=names)
+    svg = reasons(bars, {"a": "A", "b": "B"}, title="Reasons", key="r", description="Bars.", axis="push")
+    assert all(f">{name}<" in svg for name in names)
+    with pytest.raises(ValueError, match="shorter"):
+        reasons(bars.assign(more=1.0), {"a": "A", "b": "B"}, title="R", key="r", description="Bars.", axis="push")

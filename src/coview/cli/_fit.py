@@ -61,6 +61,8 @@ def fit(
         raise click.UsageError("-o MODEL is needed: the file to write the model to.", ctx)
     _refuse_output(output, force)
     folds = int(data.fit.get("cv", _FOLDS)) if cv is None else cv
+    if folds == 1:
+        raise click.UsageError("--cv 1 would leave nothing to train on; give 2 or more folds, or 0 for none.", ctx)
     number = int(data.fit.get("seed", 0)) if seed is None else seed
     table_set, findings = _read(ctx, data)
     job = FitJob(table_set, name, number)
@@ -170,7 +172,7 @@ class FitJob:
         possible = possible_splits(self.labels, folds, task=task) if folds > 1 else 0
         if not possible:
             reason = (
-                "no cross-validation was asked for" if folds < 2 else "there are too few labels for cross-validation"
+                "no cross-validation was asked for" if not folds else "there are too few labels for cross-validation"
             )
             record["verdict"] = [f"What this model is worth was not measured: {reason}."]
             return

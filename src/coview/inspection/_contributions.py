@@ -17,7 +17,9 @@ __all__ = ["leading_contributions"]
 def leading_contributions(
     model: Any, X: Any, probabilities: ArrayLike | None = None, *, max_views: int | None = None
 ) -> pd.DataFrame:
-    """How far each view pushes a prediction from the second most probable class to the most probable one.
+    """How far each view pushes a prediction from one class to another: the two most probable, the more probable one first.
+
+    With two classes the second of ``classes_`` is always first, so that a sign means the same for every sample.
 
     Parameters
     ----------
@@ -63,11 +65,11 @@ def leading_contributions(
                 f"{(views.n_samples, len(model.classes_))}; got {proba.shape}."
             )
         rows = np.arange(views.n_samples)
-        order = np.argsort(-proba, axis=1, kind="stable")[:, :2]
-        first, second = order.T
         if sums.shape[1] == 1:  # one function: the log odds of the second class
-            difference = np.where(first == 1, 1.0, -1.0)[:, None] * sums[:, 0]
+            first, second = np.repeat([[1], [0]], len(rows), axis=1)
+            difference = sums[:, 0]
         else:
+            first, second = np.argsort(-proba, axis=1, kind="stable")[:, :2].T
             difference = sums[rows, first] - sums[rows, second]
         classes = np.asarray(model.classes_)
         head = {

@@ -224,7 +224,8 @@ def reasons(
     step = 0.8 / n_views
     with canvas(420, max(26 * n_views // 2, 36) * len(contributions) + 110) as (figure, (axes,)):
         rows = np.arange(len(contributions))
-        for j, (view, role, hatch) in enumerate(zip(contributions.columns, _VIEW_ROLES, _HATCHES, strict=False)):
+        looks = list(zip(_VIEW_ROLES, _HATCHES, strict=True))[:n_views]
+        for j, (view, (role, hatch)) in enumerate(zip(contributions.columns, looks, strict=True)):
             axes.barh(
                 rows + (j - (n_views - 1) / 2) * step, contributions[view], step * 0.86, facecolor=LIGHT[role],
                 hatch=hatch, edgecolor=LIGHT["paper"], linewidth=0.4, label=shorten(view),
@@ -245,8 +246,8 @@ def reasons(
         return inline_svg(figure, key=key, title=title, description=description)
 
 
-_VIEW_ROLES = ("class-1", "class-2", "class-3", "ours", "baseline", "printed")
-_HATCHES = ("", "///", "\\\\\\", "|||", "---", "")
+_VIEW_ROLES = ("class-1", "class-2", "class-3", "ours", "baseline", "printed", "wrong", "ink")
+_HATCHES = ("", "///", "\\\\\\", "|||", "---", "", "xxx", "...")
 
 
 def presence_patterns(presence: NDArray[np.bool_], views: Sequence[str]) -> pd.DataFrame:

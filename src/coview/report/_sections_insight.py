@@ -55,8 +55,9 @@ def uncertain_section(subject: Subject, given: Given) -> Section | None:
             f"{row['p_second']:.2f}"
             for sample, row in pushes.iterrows()
         ]
-    bars = pushes[parts].set_axis(number, axis=0)
-    axis = "part of the prediction" if subject.regression else "push toward the first class (latent units)"
+    # The mean of a regression would dwarf its parts; the constant of classes is of their size.
+    bars = pushes[parts if subject.regression else [*parts, "constant"]].set_axis(number, axis=0)
+    axis = "part of the prediction" if subject.regression else _push_axis(pushes)
     reading = _uncertain_reading(subject)
     svg = reasons(
         bars, dict(zip(number, texts, strict=True)), title=f"The {counted(len(rows), 'least sure sample')}", key="reasons",
@@ -68,6 +69,12 @@ def uncertain_section(subject: Subject, given: Given) -> Section | None:
     )
     picture = Picture("What each view says.", reading, (svg,), _uncertain_table(subject, pushes, answers, parts))
     return Section("uncertain", "Who is most uncertain, and why", paragraphs, (picture,))
+
+
+def _push_axis(pushes: pd.DataFrame) -> str:
+    """What a bar to the right means: with two classes it is the same one for every sample."""
+    first = pushes["first"].unique()
+    return f"push toward {shorten(first[0], 20) if len(first) == 1 else 'the first class'} (log odds)"
 
 
 def _least_sure(subject: Subject, given: Given) -> tuple[NDArray[np.intp], str]:
@@ -88,8 +95,8 @@ def _uncertain_reading(subject: Subject) -> str:
             "Beside each sample stand its prediction and standard deviation."
         )
     return (
-        "A bar to the right speaks for the first class named beside the sample, a bar to the left for the second; views that "
-        "pull apart, or hardly pull, leave the prediction open."
+        "A bar to the right speaks for the first class named beside the sample, a bar to the left for the second; with the "
+        "constant they add up to the log odds of the two. Views that pull apart, or hardly pull, leave the prediction open."
     )
 
 

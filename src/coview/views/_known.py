@@ -127,8 +127,16 @@ def _advice(
     for table in tables:
         for name in view_names:
             labels = feature_names.get(name)
-            if labels is not None and table.columns is not None and pd.Index(labels).isin(table.columns).mean() > 0.5:
+            if labels is None or table.columns is None:
+                continue
+            absent = pd.Index(labels)[~pd.Index(labels).isin(table.columns)]
+            if not len(absent):
                 return f"'{table.name}' has the columns of view '{name}': name it so."
+            if len(absent) < 0.5 * len(labels):
+                return (
+                    f"'{table.name}' has most columns of view '{name}', but lacks {some(absent)}: rename its columns, and name "
+                    f"it so."
+                )
         near = similar_names([table.name], view_names)
         if near:
             return f"If '{table.name}' is view '{near[table.name]}', name it so."
