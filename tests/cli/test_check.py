@@ -61,6 +61,7 @@ def test_text_shows_all_parts(folder, capsys):
 
 
 def test_colors_on_terminals_only(folder, capsys, monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setattr("click._compat.should_strip_ansi", lambda *_args: False)
     monkeypatch.setattr("click.utils.should_strip_ansi", lambda stream, color=None: color is False)
     assert run(["check", *DATA]) == 0

@@ -400,7 +400,7 @@ def test_trees_of_another_layout_are_refused(boosted, tmp_path, canary, forgery)
 @pytest.mark.parametrize(
     ("name", "part"),
     [
-        ("_preprocessor", node("ObjectNode", "sklearn.feature_selection._variance_threshold.VarianceThreshold")),
+        ("_preprocessor", node("ObjectNode", "sklearn.preprocessing._data.StandardScaler")),
         ("_preprocessor", dictionary()),
         ("n_features_in_", json_node("100")),
         ("n_features_in_", json_node(True)),
@@ -434,6 +434,21 @@ def test_a_generator_that_would_take_hours_is_refused(boosted, tmp_path, canary)
         first(schema, "RandomGeneratorNode")["content"]["seed_seq"]["content"]["pool_size"] = json_node(1_000_000)
 
     assert "a random generator" in refuse(tmp_path / "model.coview", forge(boosted, schema=change), canary)
+
+
+def test_an_array_named_so_often_that_it_fills_the_memory_is_refused(content, tmp_path, canary):
+    """Each part that names an array would build it anew."""
+    zeros = np.zeros(2**20)
+
+    def copies(count):
+        part = node("ListNode", "builtins.list", content=[array_node("zeros.npy") for _ in range(count)])
+        return planted(content, part, members={"zeros.npy": npy(zeros)})
+
+    assert "names 'zeros.npy' so often" in refuse(tmp_path / "model.coview", copies(40), canary)
+
+
+def array_node(file):
+    return node("NdArrayNode", "numpy.ndarray", type="numpy", file=file)
 
 
 def npy_header(head):

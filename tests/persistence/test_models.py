@@ -9,9 +9,12 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.cluster import KMeans
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, NuSVR, OneClassSVM
 
 import coview
@@ -24,7 +27,7 @@ from coview.gaussian_process import (
     CoTrainingKernelTransformer,
 )
 from coview.model_selection import LabeledKFold, baseline_estimators, usual_methods
-from coview.persistence import load_model, save_model
+from coview.persistence import ModelFileError, load_model, save_model
 from coview.persistence._trust import COVIEW_TYPES
 
 N = 30
@@ -328,3 +331,14 @@ def test_joined_columns_come_back(tmp_path):
     views, _ = draw()
     loaded = again(ConcatenateViews(views=["c", "a"]).fit(views), tmp_path)
     np.testing.assert_array_equal(loaded.transform(views), ConcatenateViews(views=["c", "a"]).fit_transform(views))
+
+
+@pytest.mark.parametrize("name", ["CountVectorizer", "KMeans", "OneHotEncoder"])
+def test_estimators_whose_compiled_parts_nobody_checks_are_refused(tmp_path, name):
+    """Forged indices, widths or trees of theirs would lead out of their arrays."""
+    samples = np.arange(8.0)[:, None]
+    made = {"CountVectorizer": CountVectorizer().fit(["a word", "another word"])}
+    made |= {type(maker).__name__: maker.fit(samples) for maker in (KMeans(2, n_init=1), OneHotEncoder())}
+    with pytest.raises(ModelFileError, match=rf"{name}', which is not on coview's list of trusted types"):
+        save_model(made[name], tmp_path / "m.coview")
+    assert not (tmp_path / "m.coview").exists()

@@ -14,17 +14,19 @@ from coview.persistence._compiled import OTHER, PARTS, check_compiled
 from coview.persistence._problems import ModelFileError
 from coview.persistence._trust import (
     COVIEW_TYPES,
+    ESTIMATORS,
     KEY_TYPES,
     LIBRARY_TYPES,
     PLAIN_TYPES,
     TREE,
-    is_estimator_of_sklearn,
 )
 
 __all__ = ["inspect_schema"]
 
 _PROTOCOL = 2
 _MAX_DEPTH = 60
+# An array is built anew for every part that names it: so many times all members, and so many bytes, are allowed.
+_MAX_COPIES, _SLACK = 8, 2**26
 _POOL_SIZE = "4"  # numpy's own; it takes time with the square of any other
 _NUMPY_TYPES = frozenset(f"numpy.{kind.__name__}" for kind in np.sctypeDict.values() if kind is not np.object_)
 _ARRAY_TYPES = _NUMPY_TYPES | {"numpy.ndarray"}
@@ -95,6 +97,7 @@ class _Inspection:
         self.advice = advice
         self.types: set[str] = set()
         self.files: set[str] = set()
+        self.n_bytes = 0
         self.compiled: list[tuple[str, dict[str, Any]]] = []
         self.identities: dict[int, dict[str, Any]] = {}
         self.stack: list[tuple[Any, int]] = []
@@ -141,7 +144,7 @@ class _Inspection:
 
     def object(self, node: dict[str, Any]) -> list[Any]:
         name, state = _name(node), node.get("content")
-        if name not in COVIEW_TYPES and name not in LIBRARY_TYPES and not is_estimator_of_sklearn(name):
+        if name not in COVIEW_TYPES | LIBRARY_TYPES | ESTIMATORS:
             raise ModelFileError(
                 f"{self.what} holds an object of type {name!r}, which is not on coview's list of trusted types. {self.advice}"
             )
@@ -202,6 +205,9 @@ class _Inspection:
         if name not in self.files:
             check_array(name, self.members[name], self.what)
             self.files.add(name)
+        self.n_bytes += len(self.members[name])
+        if self.n_bytes > _MAX_COPIES * sum(map(len, self.members.values())) + _SLACK:
+            raise ModelFileError(f"{self.what} names {name!r} so often that it would fill the memory. {self.advice}")
         return []
 
     def masked_array(self, node: dict[str, Any]) -> list[Any]:

@@ -3,12 +3,12 @@
 __all__ = [
     "BOOSTED",
     "COVIEW_TYPES",
+    "ESTIMATORS",
     "KEY_TYPES",
     "LIBRARY_TYPES",
     "MACHINES",
     "PLAIN_TYPES",
     "TREE",
-    "is_estimator_of_sklearn",
 ]
 
 #: Classes of coview that are, or are part of, a fitted model.
@@ -36,8 +36,6 @@ COVIEW_TYPES = frozenset(
         "coview.views._views.Views",
     }
 )
-
-_LONGEST_NAME = 200
 
 #: Nodes of a tree of gradient boosting; loaded after each branch has been followed.
 TREE = "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"
@@ -69,6 +67,8 @@ _KERNELS = (
 #: Classes of scikit-learn that its estimators hold and that skops does not trust by itself.
 LIBRARY_TYPES = frozenset(
     {f"sklearn.gaussian_process.kernels.{name}" for name in _KERNELS}
+    | {f"sklearn._loss.loss.{name}" for name in ("HalfBinomialLoss", "HalfMultinomialLoss", "HalfSquaredError")}
+    | {f"sklearn._loss.link.{name}" for name in ("IdentityLink", "Interval", "LogitLink", "MultinomialLogit")}
     | {
         "numpy.dtype",
         TREE,
@@ -102,7 +102,36 @@ PLAIN_TYPES = {
     "RandomGeneratorNode": frozenset({"numpy.random._generator.Generator"}),
 }
 
-
-def is_estimator_of_sklearn(name: str) -> bool:
-    """Whether a name is that of a class in scikit-learn; skops, asked later, knows which of them are estimators."""
-    return name.startswith("sklearn.") and "__" not in name and len(name) < _LONGEST_NAME
+_ESTIMATORS = {
+    "compose._column_transformer": ("ColumnTransformer",),
+    "decomposition._pca": ("PCA",),
+    "decomposition._truncated_svd": ("TruncatedSVD",),
+    "discriminant_analysis": ("LinearDiscriminantAnalysis",),
+    "dummy": ("DummyClassifier", "DummyRegressor"),
+    "ensemble._hist_gradient_boosting.binning": ("_BinMapper",),
+    "ensemble._stacking": ("StackingClassifier", "StackingRegressor"),
+    "feature_extraction.text": ("TfidfTransformer",),
+    "gaussian_process._gpc": ("GaussianProcessClassifier",),
+    "gaussian_process._gpr": ("GaussianProcessRegressor",),
+    "impute._base": ("MissingIndicator", "SimpleImputer"),
+    "impute._iterative": ("IterativeImputer",),
+    "impute._knn": ("KNNImputer",),
+    "linear_model._base": ("LinearRegression",),
+    "linear_model._bayes": ("ARDRegression", "BayesianRidge"),
+    "linear_model._coordinate_descent": ("ElasticNet", "ElasticNetCV", "Lasso", "LassoCV"),
+    "linear_model._logistic": ("LogisticRegression", "LogisticRegressionCV"),
+    "linear_model._ridge": ("Ridge", "RidgeCV", "RidgeClassifier", "RidgeClassifierCV"),
+    "model_selection._search": ("GridSearchCV",),
+    "naive_bayes": ("GaussianNB",),
+    "pipeline": ("Pipeline",),
+    "preprocessing._data": ("MaxAbsScaler", "MinMaxScaler", "Normalizer", "RobustScaler", "StandardScaler"),
+    "preprocessing._label": ("LabelBinarizer", "LabelEncoder"),
+    "svm._classes": ("LinearSVC", "LinearSVR"),
+}
+#: Estimators of scikit-learn whose fitted state is arrays that Python code or a checked product works on, so that no forged
+#: number leads compiled code outside them; those of `BOOSTED` and `MACHINES` are looked at by themselves.
+ESTIMATORS = (
+    frozenset(f"sklearn.{module}.{name}" for module, names in _ESTIMATORS.items() for name in names)
+    | BOOSTED
+    | frozenset(MACHINES)
+)
