@@ -1,12 +1,15 @@
 """``coview report``: what it writes, what it refuses, how it ends."""
 
+import contextlib
+import io
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from sklearn.pipeline import Pipeline
 
-from coview.cli import program
+from coview.cli._program import run
 from coview.compose import TableEncoder
 from coview.gaussian_process import BayesianCoTrainingClassifier
 from coview.persistence import save_model
@@ -35,7 +38,15 @@ def folder(tmp_path_factory):
 
 
 def report(*words):
-    return CliRunner().invoke(program, ["report", *map(str, words)])
+    """Exit code and both streams, which the runner of click keeps apart from 8.2 on only."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(["report", *map(str, words)])
+    texts = []
+    for stream in (out, err):
+        stream.flush()
+        texts.append(stream.buffer.getvalue().decode("utf-8"))
+    return SimpleNamespace(exit_code=code, stdout=texts[0], stderr=texts[1])
 
 
 def test_from_the_model_alone(folder, tmp_path):

@@ -232,7 +232,11 @@ def test_what_a_user_would_do_otherwise(tmp_path, is_sparse):
             continue  # slow, and of no other types than the rest
         model.fit(views, numbers(signal) if name.startswith("regression") else classes(signal))
         loaded = again(model, tmp_path)
-        np.testing.assert_array_equal(loaded.predict(views), model.predict(views), name)
+        before, after = model.predict(views), loaded.predict(views)
+        if before.dtype.kind == "f":  # BLAS rounds by the alignment of arrays in memory
+            np.testing.assert_allclose(after, before, rtol=1e-13, err_msg=name)
+        else:
+            np.testing.assert_array_equal(after, before, name)
 
 
 def test_a_search(tmp_path):

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
 
 from coview.views import find_problems, read_tables
 
@@ -219,7 +218,8 @@ def test_sparse_entries_of_one_class_only():
     labels = classes()
     dense = np.random.default_rng(0).poisson(0.5, size=(60, 20)).astype(float)
     dense[:, 4] = (labels == "yes") * np.random.default_rng(1).integers(1, 4, 60)
-    frame = pd.DataFrame.sparse.from_spmatrix(sparse.csr_array(dense), index=ids(60)).add_prefix("w")
+    columns = {f"w{k}": pd.arrays.SparseArray(column, fill_value=0.0) for k, column in enumerate(dense.T)}
+    frame = pd.DataFrame(columns, index=ids(60))
     found = [finding for finding in problems(frame, labels) if finding.level == "warning"]
     assert [(finding.code, finding.columns) for finding in found] == [("label_leakage", ("w4",))]
 
