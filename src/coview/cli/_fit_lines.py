@@ -78,13 +78,13 @@ def _print_views(record: Mapping[str, Any], model: Any) -> None:
 
 def _trust_lines(model: Any) -> list[str]:
     """Return a table of the trust in each view, or a sentence where there is nothing to tell apart."""
-    from coview.inspection import tell_views_apart
+    from coview.inspection import EQUAL_SHARES, tell_views_apart
 
     trust = getattr(model[-1], "view_trust_", None)
     if trust is None or len(trust) < 2:
         return []
     if not tell_views_apart(trust):
-        return ["The labels speak for using all views alike: none stands out, and none can be dropped.", ""]
+        return [EQUAL_SHARES, ""]
     rows = [["view", "trust", "90 % interval", "samples", ""]]
     for view in trust.reset_index().to_dict("records"):
         interval = f"{view['lower']:.2f} to {view['upper']:.2f}"

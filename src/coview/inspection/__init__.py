@@ -4,9 +4,10 @@ from coview.inspection._associations import feature_associations
 from coview.inspection._contributions import leading_contributions
 from coview.inspection._embedding import consensus_embedding, neighbor_agreement
 from coview.inspection._predictions import prediction_blocks, prediction_table
-from coview.inspection._trust import tell_views_apart
+from coview.inspection._trust import EQUAL_SHARES, tell_views_apart
 
 __all__ = [
+    "EQUAL_SHARES",
     "consensus_embedding",
     "feature_associations",
     "leading_contributions",

@@ -7,6 +7,12 @@ __all__ = ["tell_views_apart"]
 
 _VISIBLE = 0.02
 
+#: What to say of a model whose views cannot be told apart.
+EQUAL_SHARES = (
+    "Every view has the same share: with these labels, models that favor a view or leave one out have no weight in the "
+    "average. What a view is worth by itself stands in the scores of the views alone."
+)
+
 
 def tell_views_apart(trust: pd.DataFrame) -> bool:
     """Whether shares of views differ, or might: else the labels speak for using all views alike.

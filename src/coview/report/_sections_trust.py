@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from coview.inspection import tell_views_apart
+from coview.inspection import EQUAL_SHARES, tell_views_apart
 from coview.report._figures_data import agreement_bars, view_trust
 from coview.report._html import Picture, Section
 from coview.report._sections_model import KINDS, MEANINGS
@@ -23,8 +23,7 @@ def trust_section(subject: Subject) -> Section | None:
     if trust is None or len(trust) < 2:
         return None
     if not tell_views_apart(trust):
-        text = "The labels speak for using all views alike: none stands out, and none can be dropped."
-        return Section("trust", "Which views to trust", (text,))
+        return Section("trust", "Which views to trust", (EQUAL_SHARES,))
     blocks = [_trust_picture(subject, trust)]
     agreement = getattr(subject.estimator, "agreement_", None)
     settings = getattr(subject.estimator, "settings_", None)
