@@ -293,6 +293,22 @@ def test_views_that_no_labeled_sample_had_alone_are_told(files, tmp_path, capsys
     assert "no labeled training sample had" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"evaluation": 5},
+        {"evaluation": {"samples": 5}},
+        {"patterns": 5},
+        {"patterns": [5]},
+        {"patterns": [{"views": [[]]}]},
+    ],
+)
+def test_a_record_of_another_shape_is_refused(files, tmp_path, capsys, record):
+    save_model(fitted(), tmp_path / "odd.coview", record=record)
+    assert predict("-m", tmp_path / "odd.coview", files["ct"]) == 1
+    assert "not what coview fit writes. Fit the model anew." in capsys.readouterr().err
+
+
 def test_an_interrupted_run_leaves_no_file(model, files, tmp_path, monkeypatch):
     def interrupted(*args, **params):
         raise KeyboardInterrupt

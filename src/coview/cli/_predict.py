@@ -58,6 +58,7 @@ def predict(
     kind = format_ or format_of(output)
     _check_output(ctx, output, kind, force, as_json)
     saved = load_model(model)
+    _check_record(saved.record)
     target = str(saved.record.get("target") or "")
     table_set = read_data(ctx, data, labels=False, ignored=(target,) if target else ())
     tables = _known(table_set, saved.model)
@@ -96,6 +97,19 @@ def _check_output(ctx: click.Context, output: str, kind: str, force: bool, as_js
         refuse_unwritable(output, overwrite=force)
     except FileExistsError as error:
         raise click.ClickException(f"{error} Give --force to overwrite, or another name.") from error
+
+
+def _check_record(record: Mapping[str, Any]) -> None:
+    """Refuse a record of another shape than coview fit writes; what is absent is not asked for."""
+    evaluation, patterns = record.get("evaluation"), record.get("patterns", [])
+    whole = evaluation is None or (isinstance(evaluation, dict) and isinstance(evaluation.get("samples"), list))
+    whole = whole and isinstance(patterns, list)
+    for pattern in patterns if whole else ():
+        views = pattern.get("views") if isinstance(pattern, dict) else None
+        named = isinstance(views, list) and all(isinstance(name, str) for name in views)
+        whole = whole and named and isinstance(pattern.get("n_labeled"), int)
+    if not whole:
+        raise click.ClickException("The record in the model file is not what coview fit writes. Fit the model anew.")
 
 
 def _known(table_set: "TableSet", model: Any) -> "AlignedTables":
