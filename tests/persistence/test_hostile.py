@@ -472,6 +472,13 @@ def test_headers_of_arrays_are_held_at_arms_length(content, tmp_path, canary, he
     assert len(text) < 500
 
 
+@pytest.mark.parametrize("rows", [np.empty((3_000_000, 0)), np.empty((3_000_000, 0), dtype="U1")])
+def test_millions_of_rows_without_bytes_are_refused(content, tmp_path, canary, rows):
+    """They cost the file nothing, and whoever walks over them minutes."""
+    text = refuse(tmp_path / "model.coview", with_array(content, npy(rows)), canary)
+    assert "impossible lengths" in text
+
+
 def test_trees_of_more_columns_than_the_model_are_refused(boosted, tmp_path, canary):
     def narrower(schema):
         boosting = first(schema, "ObjectNode", "HistGradientBoostingClassifier")

@@ -13,6 +13,7 @@ __all__ = ["check_array"]
 
 _MAX_HEADER = 2000
 _MAX_LENGTH = 2**48
+_MAX_EMPTY_ROWS = 100_000  # rows without bytes cost a file nothing, and whoever walks over them much time
 
 _READERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
@@ -27,7 +28,8 @@ def check_array(name: str, content: bytes, what: str) -> None:
         raise ModelFileError(
             f"{what} holds an array that cannot be read ({name}: {kind} {str(error)[:120]})."
         ) from error
-    if any(not 0 <= length <= _MAX_LENGTH for length in shape):
+    empty = not math.prod(shape) * dtype.itemsize
+    if any(not 0 <= length <= _MAX_LENGTH for length in shape) or (empty and shape and shape[0] > _MAX_EMPTY_ROWS):
         raise ModelFileError(
             f"{what} holds an array whose header gives impossible lengths ({name}). Do not use this file."
         )
