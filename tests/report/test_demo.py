@@ -1,7 +1,6 @@
 """The demonstration on small jobs: its folder, its lines, its page, its files."""
 
 import re
-from html.parser import HTMLParser
 from itertools import pairwise
 
 import numpy as np
@@ -14,37 +13,8 @@ from coview.report._sections_comparison import verdict
 from coview.report._svg import PALETTE
 from coview.report.demo import MARKER, _replace_folder, run_demo
 
+from .page import Page
 from .small_jobs import tiny_breast, tiny_model, use_small_jobs
-
-VOID = {"meta", "link", "br", "img", "input", "hr", "path", "use", "rect", "circle", "polygon"}
-
-
-class Page(HTMLParser):
-    """What the tests ask of a page: nesting, ids, references, headings, and the text of every element."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.open, self.elements, self.headings, self.text = [], [], [], {}
-        self.feed(html)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs), tuple(self.open)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs), tuple(self.open)))
-
-    def handle_endtag(self, tag):
-        if tag not in VOID:
-            assert self.open.pop() == tag, f"</{tag}> closes another element"
-
-    def handle_data(self, data):
-        if self.open:
-            self.text.setdefault(self.open[-1], []).append(data)
-            if re.fullmatch("h[1-6]", self.open[-1]):
-                self.headings.append((int(self.open[-1][1]), data.strip()))
 
 
 @pytest.fixture(scope="module")

@@ -2,12 +2,13 @@
 
 import json
 import math
+import os
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
 
-__all__ = ["SCHEMA_VERSION", "conversation_options", "debugging", "say", "silent", "write_json"]
+__all__ = ["SCHEMA_VERSION", "conversation_options", "debugging", "refuse_output", "say", "silent", "write_json"]
 
 SCHEMA_VERSION = 1
 
@@ -50,6 +51,16 @@ def say(line: str = "") -> None:
     """Print a line of talk on stderr, unless ``--quiet`` was given."""
     if not silent(click.get_current_context()):
         click.echo(line, err=True)
+
+
+def refuse_output(path: str | os.PathLike[str], force: bool) -> None:
+    """Say before long work that its result could not be written to this file."""
+    from coview.files import refuse_unwritable
+
+    try:
+        refuse_unwritable(path, overwrite=force)
+    except FileExistsError as error:
+        raise click.ClickException(f"{error} Give --force to overwrite, or another name.") from error
 
 
 def write_json(command: str, content: Mapping[str, Any]) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coview.cli._conversation import conversation_options, say, write_json
+from coview.cli._conversation import conversation_options, refuse_output, say, write_json
 from coview.cli._data_options import data_options, read_data
 from coview.cli._fit_lines import model_facts, print_fit
 from coview.cli._layout import progress_bar
@@ -82,14 +82,9 @@ def fit(
 
 def _refuse_output(output: Path, force: bool) -> None:
     """Say before the long work that its result could not be written."""
-    from coview.files import refuse_unwritable
-
     if str(output) == "-":
         raise click.ClickException("A model is not text for stdout; name a file with -o.")
-    try:
-        refuse_unwritable(output, overwrite=force)
-    except FileExistsError as error:
-        raise click.ClickException(f"{error} Give --force to overwrite, or another name.") from error
+    refuse_output(output, force)
 
 
 def _read(ctx: click.Context, data: "TableOptions") -> tuple["TableSet", list["Finding"]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coview.cli._conversation import conversation_options, say, write_json
+from coview.cli._conversation import conversation_options, refuse_output, say, write_json
 from coview.cli._data_options import data_options, read_data
 from coview.cli._prediction_files import FORMATS, format_of, write_predictions
 
@@ -83,8 +83,6 @@ def predict(
 
 def _check_output(ctx: click.Context, output: str, kind: str, force: bool, as_json: bool) -> None:
     """Refuse before the work what could not be written after it."""
-    from coview.files import refuse_unwritable
-
     if output == "-":
         if kind == "parquet":
             raise click.UsageError("Parquet is not text for stdout; name a file with -o FILE.", ctx)
@@ -93,10 +91,7 @@ def _check_output(ctx: click.Context, output: str, kind: str, force: bool, as_js
         if as_json and ctx.get_parameter_source("format_") is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError("--json and --format both say what to print; give one.", ctx)
         return
-    try:
-        refuse_unwritable(output, overwrite=force)
-    except FileExistsError as error:
-        raise click.ClickException(f"{error} Give --force to overwrite, or another name.") from error
+    refuse_output(output, force)
 
 
 def _check_record(record: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coview.cli._conversation import conversation_options, say
+from coview.cli._conversation import conversation_options, refuse_output, say
 from coview.cli._data_options import data_options, read_data
 
 if TYPE_CHECKING:
@@ -59,16 +59,11 @@ def report(ctx: click.Context, model: Path, data: "TableOptions", output: str, o
 
 def _check_output(ctx: click.Context, output: str, open_: bool, force: bool) -> None:
     """Refuse before the work what could not be written after it."""
-    from coview.files import refuse_unwritable
-
     if output == "-":
         if open_ or force:
             raise click.UsageError("--open and --force are about a file given by -o FILE.", ctx)
         return
-    try:
-        refuse_unwritable(output, overwrite=force)
-    except FileExistsError as error:
-        raise click.ClickException(f"{error} Give --force to overwrite, or another name.") from error
+    refuse_output(output, force)
 
 
 def _read(ctx: click.Context, data: "TableOptions", saved: "SavedModel") -> "TableSet":

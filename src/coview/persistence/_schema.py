@@ -97,7 +97,7 @@ class _Inspection:
         self.advice = advice
         self.types: set[str] = set()
         self.files: set[str] = set()
-        self.n_bytes = 0
+        self.n_bytes, self.max_bytes = 0, _MAX_COPIES * sum(map(len, members.values())) + _SLACK
         self.compiled: list[tuple[str, dict[str, Any]]] = []
         self.identities: dict[int, dict[str, Any]] = {}
         self.stack: list[tuple[Any, int]] = []
@@ -206,7 +206,7 @@ class _Inspection:
             check_array(name, self.members[name], self.what)
             self.files.add(name)
         self.n_bytes += len(self.members[name])
-        if self.n_bytes > _MAX_COPIES * sum(map(len, self.members.values())) + _SLACK:
+        if self.n_bytes > self.max_bytes:
             raise ModelFileError(f"{self.what} names {name!r} so often that it would fill the memory. {self.advice}")
         return []
 
