@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coview.inference import DenseConsensus, FeatureConsensus, NewFeatures, NewGrams, ViewWeights
+from coview.inference import DenseConsensus, FeatureConsensus, HeldFeatures, NewFeatures, NewGrams, ViewWeights
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Problem:
 
     @property
     def low_rank(self):
-        return FeatureConsensus.of(self.features, self.weights, self.presence)
+        return FeatureConsensus.of(HeldFeatures(self.features, self.presence), self.weights)
 
     @property
     def new_grams(self):

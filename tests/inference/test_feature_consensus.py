@@ -1,40 +1,20 @@
-"""The feature-space form against the dense one, cut ranks, and its mathematics written out."""
+"""The feature-space form against the dense one, and cut ranks."""
 
 import numpy as np
 import pytest
 
-from coview.inference import ConsensusPrior, FeatureConsensus, JointFeatures, JointPrior, MeanPrior, pairwise_precision
+from coview.inference import ConsensusPrior, FeatureConsensus, HeldFeatures, JointFeatures, JointPrior, MeanPrior
 
 from .consensus_problems import random_problem
 
 WIDTHS = (3, 2, 4)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_precision_is_the_sum_over_rows_and_pairs(seed):
-    problem = random_problem(seed, widths=WIDTHS)
-    w = 1 / problem.variances
-    expected = np.eye(9)
-    starts = [0, 3, 5]
-    for i, held in enumerate(problem.presence):
-        views = np.flatnonzero(held)
-        for a, j in enumerate(views):
-            for k in views[a + 1 :]:
-                z = np.zeros(9)
-                for view, sign in ((j, 1), (k, -1)):
-                    phi = problem.features[view][np.searchsorted(np.flatnonzero(problem.presence[:, view]), i)]
-                    z[starts[view] : starts[view] + WIDTHS[view]] = sign * phi
-                expected += w[j] * w[k] / w[views].sum() * np.outer(z, z)
-    P = pairwise_precision(problem.features, problem.weights, problem.presence)
-    np.testing.assert_allclose(P, expected, rtol=1e-12, atol=1e-12)
-    assert np.linalg.eigvalsh(P)[0] >= 1 - 1e-12
-
-
 @pytest.mark.parametrize("variances", [(0.3, 1.0, 0.1), (np.inf,) * 3, (0.3, np.inf, 0.1)])
 def test_a_cut_consensus_equals_one_built_at_that_rank(variances):
     problem = random_problem(0, widths=WIDTHS, variances=variances)
     cut = problem.low_rank.truncated(2)
-    built = FeatureConsensus.of([block[:, :2] for block in problem.features], problem.weights, problem.presence)
+    built = FeatureConsensus.of(HeldFeatures(problem.features, problem.presence).truncated(2), problem.weights)
     rows = np.arange(9)
     np.testing.assert_array_equal(cut.precision, built.precision)
     np.testing.assert_allclose(cut.rows(rows), built.rows(rows), rtol=1e-12)

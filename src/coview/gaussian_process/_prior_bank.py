@@ -20,10 +20,13 @@ from coview.inference import (
     ConsensusPrior,
     DenseConsensus,
     FeatureConsensus,
+    FeatureSums,
+    HeldFeatures,
     JointPrior,
     MeanPrior,
     Prior,
     ViewWeights,
+    feature_sums,
 )
 from coview.kernels import (
     JointSpectralFeatures,
@@ -192,13 +195,13 @@ class PriorBank:
         return ViewWeights.of(variances[0] if len(variances) == 1 else variances, len(self.names), setting.view_factors)
 
     def _full_consensus(self, setting: Setting) -> FeatureConsensus:
-        """The consensus at the largest rank of its feature maps."""
-        key = ("consensus", feature_key(setting), setting.view_variances, setting.view_factors)
-        features = [training for _, training in self.view_features(setting)]
-        return cast(
-            "FeatureConsensus",
-            self._once(key, lambda: FeatureConsensus.of(features, self.weights(setting), self.presence)),
-        )
+        """The consensus at the largest rank of its feature maps; its sums serve every view variance."""
+        features = feature_key(setting)
+        training = HeldFeatures([block for _, block in self.view_features(setting)], self.presence)
+        sums = cast("FeatureSums", self._once(("sums", features), lambda: feature_sums(training)))
+        key = ("consensus", features, setting.view_variances, setting.view_factors)
+        made = self._once(key, lambda: FeatureConsensus.of(training, self.weights(setting), sums))
+        return cast("FeatureConsensus", made)
 
     def grams(self, setting: Setting) -> list[NDArray[np.float64]]:
         """Exact Gram matrix of each view, scaled if the setting says so."""

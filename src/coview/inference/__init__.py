@@ -6,7 +6,9 @@ from coview.inference._consensus import DenseConsensus, Experts, NewGrams, combi
 from coview.inference._dense_covariance import DenseCovariance
 from coview.inference._evidence import EvidenceMaximum, maximize_evidence
 from coview.inference._factored_covariance import FactoredCovariance
-from coview.inference._feature_consensus import FeatureConsensus, NewFeatures, pairwise_precision
+from coview.inference._feature_consensus import FeatureConsensus, NewFeatures
+from coview.inference._feature_rows import FeatureRows, HeldFeatures, row_slices
+from coview.inference._feature_sums import FeatureSums, PatternGrams, RowSums, feature_sums
 from coview.inference._labeled_covariance import (
     LabeledCovariance,
     concatenated,
@@ -31,6 +33,9 @@ __all__ = [
     "FactoredRegressionFit",
     "FeatureConsensus",
     "FeaturePosterior",
+    "FeatureRows",
+    "FeatureSums",
+    "HeldFeatures",
     "JointFeatures",
     "JointPrior",
     "LabeledCovariance",
@@ -39,8 +44,10 @@ __all__ = [
     "MeanPrior",
     "NewFeatures",
     "NewGrams",
+    "PatternGrams",
     "Prior",
     "RegressionFit",
+    "RowSums",
     "RunningMixture",
     "ViewWeights",
     "Weighting",
@@ -49,6 +56,7 @@ __all__ = [
     "combine_experts",
     "concatenated",
     "factored_width",
+    "feature_sums",
     "gaussian_log_density",
     "labeled_covariance",
     "laplace_fit",
@@ -58,8 +66,8 @@ __all__ = [
     "maximize_evidence",
     "mixed_probabilities",
     "moderated_logit",
-    "pairwise_precision",
     "regression_fit",
+    "row_slices",
     "rows_without_view",
     "weighted_quantile",
 ]

@@ -24,6 +24,8 @@ class MeanPrior:
     @cached_property
     def mean_diagonal(self) -> float:
         """Mean prior variance over all training samples."""
+        if isinstance(self.consensus, FeatureConsensus):
+            return self.consensus.mean_diagonal
         return float(self.diagonal().mean())
 
     @property
@@ -109,6 +111,8 @@ class ConsensusPrior:
     @cached_property
     def mean_diagonal(self) -> float:
         """Mean prior variance over all training samples."""
+        if isinstance(self.consensus, FeatureConsensus):
+            return self.consensus.mean_diagonal + float(self.white.mean())
         return float(self.diagonal().mean())
 
     def columns(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
