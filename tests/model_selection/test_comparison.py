@@ -1,19 +1,22 @@
 """Label draws, paired comparison, and the transductive baselines."""
 
+from time import sleep
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import BayesianRidge, LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from coview import Views
-from coview.metrics import probability_scores
+from coview.metrics import probability_scores, regression_scores
 from coview.model_selection import (
     CautiousStratifiedKFold,
     TransductivePipeline,
+    TransductiveRegressor,
     baseline_estimators,
     compare_methods,
     hide_labels,
@@ -79,7 +82,7 @@ def test_every_sample_of_a_class_can_be_chosen():
 def test_draws_that_cannot_be_made_are_refused():
     with pytest.raises(ValueError, match="n_labeled must be at least 6"):
         label_draws(Y, 5)
-    with pytest.raises(ValueError, match="below the number of samples, 56; got 56"):
+    with pytest.raises(ValueError, match="below the number of samples with a label, 56; got 56"):
         label_draws(Y, 56)
     with pytest.raises(ValueError, match="Class 'b' has 1 samples, fewer than n_per_class=2"):
         label_draws(["a", "a", "b"], 2)
@@ -171,6 +174,135 @@ def test_differences_pair_equal_draws_only():
 def test_unknown_reference_is_refused(comparison):
     with pytest.raises(ValueError, match=r"No scores of the reference 'best'; methods are \['flat', 'frequency'\]"):
         paired_differences(comparison.scores, reference="best")
+
+
+def test_samples_whose_label_nobody_knows_are_fitted_and_never_drawn_or_scored():
+    y = Y.copy()
+    y[:10] = None
+    draws = label_draws(y, 12, n_draws=20, random_state=0)
+    assert min(draw.min() for draw in draws) == 10
+    result = compare_methods(
+        {"m": Fixed()}, np.zeros((56, 1)), y, draws[:1], scorer=probability_scores, keep=["given_"]
+    )
+    assert result.scores["n_test"].tolist() == [34]
+    assert len(result.attributes["m"][0]["given_"]) == 56
+    with pytest.raises(ValueError, match="below the number of samples with a label, 46; got 46"):
+        label_draws(y, 46)
+
+
+def scaled_logistic(**options):
+    return TransductivePipeline(StandardScaler(), LogisticRegression(**options))
+
+
+def test_new_samples_are_scored_by_models_that_never_saw_them():
+    views, y = toy_views()
+    X, seen = np.asarray(views["one"]), np.arange(60) < 45
+    draws = label_draws(y[seen], 12, n_draws=2, random_state=0)
+    result = compare_methods({"m": scaled_logistic()}, X[seen], y[seen], draws, scorer=probability_scores,
+                             new=(X[~seen], y[~seen]))  # fmt: skip
+    assert result.scores["group"].tolist() == ["all", "new", "all", "new"]
+    assert result.scores["n_test"].tolist() == [33, 15, 33, 15]
+    fitted = scaled_logistic().fit(X[seen], hide_labels(y[seen], draws[1]))
+    expected = probability_scores(y[~seen].astype(str), fitted.predict_proba(X[~seen]), classes=["a", "b", "c"])
+    assert result.scores["log_loss"].iloc[3] == pytest.approx(expected["log_loss"])
+    with pytest.raises(ValueError, match="1 of the new samples have no label"):
+        compare_methods({}, X, y, draws, scorer=probability_scores, new=(X[:2], ["a", None]))
+
+
+class Failing(Fixed):
+    """Cannot be fitted to more than ten labels."""
+
+    def fit(self, X, y):
+        if sum(label is not None for label in y) > 10:
+            raise FloatingPointError("too much")
+        return super().fit(X, y)
+
+
+def test_errors_end_a_comparison_or_are_recorded_beside_the_scores():
+    draws = [d for n in (10, 20) for d in label_draws(Y, n, n_draws=2, random_state=0)]
+    with pytest.raises(FloatingPointError, match="too much"):
+        compare_methods({"m": Failing()}, np.zeros((56, 1)), Y, draws, scorer=probability_scores)
+    result = compare_methods({"m": Failing(), "r": Fixed(0.0)}, np.zeros((56, 1)), Y, draws, scorer=probability_scores,
+                             on_error="record")  # fmt: skip
+    failed = result.scores[result.scores["error"] != ""]
+    assert failed[["method", "n_labeled"]].to_numpy().tolist() == [["m", 20], ["m", 20]]
+    assert set(failed["error"]) == {"FloatingPointError: too much"}
+    assert failed["log_loss"].isna().all()
+    assert np.isnan(result.predictions["m"][3]).all()
+    assert paired_differences(result.scores, reference="r").set_index("n_labeled")["n_draws"].to_dict() == {
+        10: 2,
+        20: 0,
+    }
+    with pytest.raises(ValueError, match="on_error must be 'raise' or 'record'; got 'hide'"):
+        compare_methods({}, X=None, y=Y, draws=[], scorer=probability_scores, on_error="hide")
+
+
+class Unprepared(Prepared):
+    """Its label-free part fails."""
+
+    def prepare(self, X):
+        raise MemoryError("too large")
+
+
+def test_an_error_before_the_first_fit_is_that_of_every_fit():
+    draws = label_draws(Y, 10, n_draws=3, random_state=0)
+    result = compare_methods({"m": Unprepared()}, np.zeros((56, 1)), Y, draws, scorer=probability_scores,
+                             on_error="record")  # fmt: skip
+    assert result.scores["error"].tolist() == ["MemoryError: too large"] * 3
+    assert result.scores["seconds"].isna().all()
+
+
+class Slow(Fixed):
+    """Takes its time before and in each fit."""
+
+    def prepare(self, X):
+        sleep(0.05)
+        return X
+
+    def fit(self, X, y):
+        sleep(0.02)
+        return super().fit(X, y)
+
+
+def test_seconds_of_fits_and_of_the_part_they_share():
+    draws = label_draws(Y, 10, n_draws=2, random_state=0)
+    scores = compare_methods({"m": Slow()}, np.zeros((56, 1)), Y, draws, scorer=probability_scores).scores
+    assert (scores["preparation"] >= 0.05).all()
+    assert (scores["seconds"] >= 0.02).all()
+    assert scores["preparation"].iloc[0] == scores["preparation"].iloc[1]
+
+
+def test_regressors_are_compared_by_mean_and_spread():
+    views, _ = toy_views()
+    X = np.asarray(views["one"])
+    y = X @ [1.0, -2.0, 0.5] + np.random.default_rng(1).normal(scale=0.3, size=60)
+    draws = label_draws(y, 15, n_draws=2, n_per_class=0, random_state=0)
+    method = TransductiveRegressor(StandardScaler(), BayesianRidge())
+    result = compare_methods({"ridge": method}, X, y, draws, scorer=regression_scores, task="regression",
+                             new=(X[:9], y[:9]))  # fmt: skip
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    mean, sd = BayesianRidge().fit(scaled[draws[0]], y[draws[0]]).predict(scaled, return_std=True)
+    np.testing.assert_allclose(result.predictions["ridge"][0], np.column_stack([mean, sd]), rtol=1e-9)
+    hidden = np.setdiff1d(np.arange(60), draws[0])
+    expected = regression_scores(y[hidden], mean[hidden], sd[hidden])
+    first = result.scores.iloc[0]
+    assert {name: first[name] for name in expected} == pytest.approx(expected)
+    assert result.scores["group"].tolist() == ["all", "new"] * 2
+    assert not len(result.classes)
+    with pytest.raises(ValueError, match="task must be 'classification' or 'regression'; got 'ranking'"):
+        compare_methods({}, X, y, draws, scorer=regression_scores, task="ranking")
+
+
+def test_draws_for_numbers_take_all_samples_alike():
+    y = np.array([np.nan, *np.arange(9.0)])
+    chosen = np.concatenate(label_draws(y, 3, n_draws=600, n_per_class=0, random_state=0))
+    counts = np.bincount(chosen, minlength=10)
+    assert counts[0] == 0
+    assert counts[1:] / 600 == pytest.approx(np.full(9, 1 / 3), abs=0.08)
+    with pytest.raises(
+        ValueError, match=r"n_labeled must be at least 1 .* below the number of samples with a label, 9"
+    ):
+        label_draws(y, 0, n_per_class=0)
 
 
 def test_wrong_classes_are_refused():

@@ -1,11 +1,14 @@
-"""Compare methods on the same random label draws, pairwise and with standard errors."""
+"""Compare methods on the same random label draws: samples whose labels were hidden, and samples that no fit saw."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from time import perf_counter
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,121 +16,40 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from coview.labels import encode_labels
+from coview.labels import encode_labels, encode_targets
+from coview.model_selection._draws import hide_labels
+from coview.model_selection._predictions import predictive_moments
+
+__all__ = ["Comparison", "compare_methods"]
 
 Scorer = Callable[..., Mapping[str, float]]
-
-
-def label_draws(
-    y: ArrayLike, n_labeled: int, *, n_draws: int = 5, n_per_class: int = 2, random_state: Any = None
-) -> list[NDArray[np.int64]]:
-    """Random choices of the samples whose labels are given, each class represented.
-
-    The first draws do not depend on how many are asked for: draw 3 of 5 is draw 3 of 20.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-        Labels of all samples, none missing.
-    n_labeled : int
-        Labels in each draw.
-    n_draws : int, default=5
-        Number of draws.
-    n_per_class : int, default=2
-        Samples of each class taken first; the rest are taken at random from all others.
-    random_state : int, RandomState instance or None, default=None
-        Seed.
-
-    Returns
-    -------
-    draws : list of ndarray of shape (n_labeled,)
-        Positions of the labeled samples, increasing.
-
-    Raises
-    ------
-    ValueError
-        If a class has fewer than ``n_per_class`` samples, or ``n_labeled`` is too small or too large.
-
-    Examples
-    --------
-    >>> from coview.model_selection import label_draws
-    >>> draws = label_draws(["a"] * 6 + ["b"] * 4, 5, n_draws=2, random_state=0)
-    >>> [len(d) for d in draws]
-    [5, 5]
-    """
-    classes, codes = encode_labels(y, allow_missing=False)
-    counts = np.bincount(codes, minlength=len(classes))
-    if counts.min() < n_per_class:
-        rare = classes[int(counts.argmin())]
-        raise ValueError(f"Class {rare!r} has {counts.min()} samples, fewer than n_per_class={n_per_class}.")
-    if not n_per_class * len(classes) <= n_labeled < len(codes):
-        raise ValueError(
-            f"n_labeled must be at least {n_per_class * len(classes)} (n_per_class times the number of classes) and "
-            f"below the number of samples, {len(codes)}; got {n_labeled}."
-        )
-    seeds = check_random_state(random_state).randint(0, 2**31 - 1, size=n_draws)
-    return [_one_draw(codes, len(classes), n_labeled, n_per_class, np.random.default_rng(int(s))) for s in seeds]
-
-
-def _one_draw(
-    codes: NDArray[np.int64], n_classes: int, n_labeled: int, n_per_class: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """Some of each class, then the rest from all others."""
-    first = np.concatenate([rng.permutation(np.flatnonzero(codes == c))[:n_per_class] for c in range(n_classes)])
-    others = np.setdiff1d(np.arange(len(codes)), first)
-    return np.sort(np.concatenate([first, rng.permutation(others)[: n_labeled - len(first)]])).astype(np.int64)
-
-
-def hide_labels(y: ArrayLike, labeled: ArrayLike) -> NDArray[np.object_]:
-    """Copy of y with None at every sample that is not labeled.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-        Labels.
-    labeled : array-like of int
-        Positions whose labels stay.
-
-    Returns
-    -------
-    hidden : ndarray of object
-
-    Examples
-    --------
-    >>> from coview.model_selection import hide_labels
-    >>> hide_labels(["a", "b", "a"], [1])
-    array([None, 'b', None], dtype=object)
-    """
-    labels = np.asarray(y, dtype=object)
-    hidden = np.full(len(labels), None, dtype=object)
-    positions = np.asarray(labeled)
-    hidden[positions] = labels[positions]
-    return hidden
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Scores, probabilities and chosen attributes of several methods on the same label draws.
+    """Scores, predictions and chosen attributes of several methods on the same label draws.
 
     Attributes
     ----------
     scores : DataFrame
         One row per method, draw and group of samples: ``method``, ``n_labeled``, ``draw`` (numbered within
-        ``n_labeled``), ``group``, and one column per score.
-    probabilities : dict
-        Method -> list of (n_samples, n_classes) arrays, one per draw, labeled samples included.
+        ``n_labeled``), ``seconds`` (of the fit), ``preparation`` (seconds of the label-free part, once for all draws),
+        ``error`` (empty where the fit went well), ``group``, ``n_test``, and one column per score, NaN where it failed.
+    predictions : dict
+        Method -> list of arrays, one per draw, labeled samples included: probabilities of shape (n_samples, n_classes),
+        or mean and standard deviation, shape (n_samples, 2). NaN where the fit failed.
     attributes : dict
         Method -> list of dicts, one per draw, with the fitted attributes that were asked for.
     draws : list of ndarray
         Positions of the labeled samples.
     classes : ndarray
-        Order of the columns of the probabilities.
+        Order of the columns of the probabilities; empty for regression.
     """
 
     scores: pd.DataFrame
-    probabilities: dict[str, list[NDArray[np.float64]]]
+    predictions: dict[str, list[Array]]
     attributes: dict[str, list[dict[str, Any]]]
     draws: list[NDArray[np.int64]]
     classes: NDArray[Any]
@@ -144,11 +66,14 @@ def compare_methods(
     draws: Sequence[NDArray[np.int64]],
     *,
     scorer: Scorer,
+    task: Literal["classification", "regression"] = "classification",
     groups: Mapping[str, ArrayLike] | None = None,
+    new: tuple[Any, ArrayLike] | None = None,
     keep: Sequence[str] = (),
+    on_error: Literal["raise", "record"] = "raise",
     n_jobs: int | None = None,
 ) -> Comparison:
-    """Fit every method on every label draw and score it on the samples whose labels were hidden.
+    """Fit every method on every label draw and score it on samples whose labels it has not seen.
 
     All methods see the same draws, so their differences can be paired. What does not depend on labels is computed
     once per method: an estimator with a method ``prepare(X)`` is given its result instead of X. Convergence warnings
@@ -157,19 +82,27 @@ def compare_methods(
     Parameters
     ----------
     methods : dict of str to estimator
-        Semi-supervised classifiers: ``fit(X, y)`` with None at unlabeled samples, then ``label_distributions_``.
+        Semi-supervised estimators: ``fit(X, y)`` with None at unlabeled samples. Classifiers have
+        ``label_distributions_``, and ``predict_proba`` for new samples; regressors are asked by `predictive_moments`.
     X : Views or anything the methods take
-        All samples.
+        Every sample that a fit sees.
     y : array-like of shape (n_samples,)
-        All labels; those outside a draw are hidden in ``fit`` and used to score.
+        Labels; those outside a draw are hidden in ``fit`` and used to score. A sample whose label is None or NaN is
+        in every fit and never scored.
     draws : sequence of ndarray
         Positions of the labeled samples, as from :func:`label_draws`; sizes may differ.
     scorer : callable
-        ``scorer(y_true, y_proba, classes=...)`` -> dict of numbers, as :func:`coview.metrics.probability_scores`.
+        ``scorer(y_true, y_proba, classes=...)`` -> dict of numbers, as :func:`coview.metrics.probability_scores`; for
+        regression ``scorer(y_true, mean, sd)``, as :func:`coview.metrics.regression_scores`.
+    task : {"classification", "regression"}, default="classification"
     groups : dict of str to boolean array of shape (n_samples,), default=None
         Parts of the samples scored apart, beside ``"all"``.
+    new : pair of samples and labels, default=None
+        Samples that no fit sees, scored as the group ``"new"``.
     keep : sequence of str, default=()
         Fitted attributes to keep where a method has them.
+    on_error : {"raise", "record"}, default="raise"
+        What becomes of an error in a method: the comparison ends with it, or it is written into ``scores``.
     n_jobs : int, default=None
         Methods fitted at the same time, as in joblib.
 
@@ -180,7 +113,6 @@ def compare_methods(
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from sklearn.semi_supervised import LabelSpreading
     >>> from coview.metrics import probability_scores
     >>> from coview.model_selection import TransductivePipeline, compare_methods, label_draws
     >>> from sklearn.linear_model import LogisticRegression
@@ -192,18 +124,16 @@ def compare_methods(
     >>> bool(result.scores["accuracy"].mean() > 0.8)
     True
     """
-    classes, _ = encode_labels(y, allow_missing=False)
-    labels = np.asarray(y, dtype=object)
-    parts = {"all": np.ones(len(labels), dtype=bool)}
-    parts |= {name: np.asarray(mask, dtype=bool) for name, mask in (groups or {}).items()}
-    task = _Task(X, labels, list(draws), classes, parts, scorer, tuple(keep))
-    runs = Parallel(n_jobs=n_jobs)(delayed(task.run)(name, method) for name, method in methods.items())
+    if on_error not in ("raise", "record"):
+        raise ValueError(f"on_error must be 'raise' or 'record'; got {on_error!r}.")
+    job = _job(X, y, task, groups, new, scorer, tuple(keep), record=on_error == "record")
+    runs = Parallel(n_jobs=n_jobs)(delayed(job.run)(name, method, list(draws)) for name, method in methods.items())
     return Comparison(
         scores=pd.DataFrame([row for run in runs for row in run.scores]),
-        probabilities={name: run.probabilities for name, run in zip(methods, runs, strict=True)},
+        predictions={name: run.predictions for name, run in zip(methods, runs, strict=True)},
         attributes={name: run.attributes for name, run in zip(methods, runs, strict=True)},
         draws=list(draws),
-        classes=classes,
+        classes=job.classes,
     )
 
 
@@ -211,123 +141,132 @@ def compare_methods(
 class _Run:
     """What one method gave, draw by draw."""
 
-    scores: list[dict[str, Any]]
-    probabilities: list[NDArray[np.float64]]
-    attributes: list[dict[str, Any]]
+    scores: list[dict[str, Any]] = field(default_factory=list)
+    predictions: list[Array] = field(default_factory=list)
+    attributes: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class _Task:
+class _Fit:
+    """What one fit predicts: for the samples of the fit, and for new ones where there are any."""
+
+    seen: Array
+    new: Array | None
+    kept: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Job:
     """Everything but the method."""
 
     X: Any
-    labels: NDArray[np.object_]
-    draws: list[NDArray[np.int64]]
+    labels: NDArray[Any]
+    known: NDArray[np.bool_]
     classes: NDArray[Any]
-    parts: Mapping[str, NDArray[np.bool_]]
+    groups: Mapping[str, NDArray[np.bool_]]
+    new: tuple[Any, NDArray[Any]] | None
     scorer: Scorer
     keep: tuple[str, ...]
+    record: bool
 
-    def run(self, name: str, method: Any) -> _Run:
+    def run(self, name: str, method: Any, draws: list[NDArray[np.int64]]) -> _Run:
         """Fit the method on every draw and score it."""
-        run = _Run([], [], [])
-        numbers: dict[int, int] = {}
+        run, numbers = _Run(), Counter[int]()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            prepared = clone(method).prepare(self.X) if hasattr(method, "prepare") else self.X
-            for labeled in self.draws:
-                fitted = clone(method).fit(prepared, hide_labels(self.labels, labeled))
-                if list(fitted.classes_) != list(self.classes):
-                    raise ValueError(
-                        f"{name!r} learned the classes {list(fitted.classes_)}; expected {list(self.classes)}."
-                    )
-                probabilities = np.asarray(fitted.label_distributions_, dtype=np.float64)
-                number = numbers.setdefault(len(labeled), 0)
+            prepared, preparation, wrong = self._timed(partial(self._prepare, method))
+            for labeled in draws:
+                fit, seconds, error = None, float("nan"), wrong
+                if not error:
+                    fit, seconds, error = self._timed(partial(self._fit, name, method, prepared, labeled))
+                head = {"method": name, "n_labeled": len(labeled), "draw": numbers[len(labeled)]}
+                head |= {"seconds": seconds, "preparation": preparation, "error": error}
                 numbers[len(labeled)] += 1
-                head = {"method": name, "n_labeled": len(labeled), "draw": number}
-                run.scores.extend(head | row for row in self._score(labeled, probabilities))
-                run.probabilities.append(probabilities)
-                run.attributes.append({key: getattr(fitted, key) for key in self.keep if hasattr(fitted, key)})
+                run.scores.extend(head | row for row in self._score(labeled, fit))
+                run.predictions.append(np.full(self._shape, np.nan) if fit is None else fit.seen)
+                run.attributes.append({} if fit is None else fit.kept)
         return run
 
-    def _score(self, labeled: NDArray[np.int64], probabilities: NDArray[np.float64]) -> list[dict[str, Any]]:
-        """Scores on the hidden samples, one row per group."""
-        hidden = np.ones(len(self.labels), dtype=bool)
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return len(self.labels), len(self.classes) or 2
+
+    def _timed(self, work: Callable[[], Any]) -> tuple[Any, float, str]:
+        """Result (None where it failed), seconds, error."""
+        start = perf_counter()
+        try:
+            result = work()
+        except Exception as error:
+            # A method may fail in any way on data that it was not made for; the others are wanted all the same.
+            if not self.record:
+                raise
+            return None, perf_counter() - start, f"{type(error).__name__}: {error}"
+        return result, perf_counter() - start, ""
+
+    def _prepare(self, method: Any) -> Any:
+        return clone(method).prepare(self.X) if hasattr(method, "prepare") else self.X
+
+    def _fit(self, name: str, method: Any, prepared: Any, labeled: NDArray[np.int64]) -> _Fit:
+        """The method fitted to one draw, asked for everything that is scored."""
+        fitted = clone(method).fit(prepared, hide_labels(self.labels, labeled))
+        if len(self.classes) and list(fitted.classes_) != list(self.classes):
+            raise ValueError(f"{name!r} learned the classes {list(fitted.classes_)}; expected {list(self.classes)}.")
+        kept = {key: getattr(fitted, key) for key in self.keep if hasattr(fitted, key)}
+        if not len(self.classes):
+            new = None if self.new is None else np.column_stack(predictive_moments(fitted, self.new[0]))
+            return _Fit(np.column_stack(predictive_moments(fitted, self.X)), new, kept)
+        new = None if self.new is None else np.asarray(fitted.predict_proba(self.new[0]), dtype=np.float64)
+        return _Fit(np.asarray(fitted.label_distributions_, dtype=np.float64), new, kept)
+
+    def _score(self, labeled: NDArray[np.int64], fit: _Fit | None) -> Iterator[dict[str, Any]]:
+        """Scores on the hidden samples, one row per group, and on new ones."""
+        hidden = self.known.copy()
         hidden[labeled] = False
-        rows = []
-        for group, mask in self.parts.items():
+        for group, mask in self.groups.items():
             test = hidden & mask
-            true = np.asarray(self.labels[test].tolist())
-            scores = self.scorer(true, probabilities[test], classes=self.classes)
-            rows.append({"group": group, "n_test": int(test.sum()), **scores})
-        return rows
+            yield self._row(group, self.labels[test], None if fit is None else fit.seen[test])
+        if self.new is not None:
+            yield self._row("new", self.new[1], None if fit is None else fit.new)
+
+    def _row(self, group: str, labels: NDArray[Any], predicted: Array | None) -> dict[str, Any]:
+        head = {"group": group, "n_test": len(labels)}
+        if predicted is None:
+            return head
+        true = np.asarray(labels.tolist())
+        if not len(self.classes):
+            return head | dict(self.scorer(true, predicted[:, 0], predicted[:, 1]))
+        return head | dict(self.scorer(true, predicted, classes=self.classes))
 
 
-def summarize_scores(scores: pd.DataFrame, *, metrics: Sequence[str]) -> pd.DataFrame:
-    """Mean and standard error of every score over the draws.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        As in :class:`Comparison`.
-    metrics : sequence of str
-        Score columns.
-
-    Returns
-    -------
-    summary : DataFrame
-        One row per method, number of labels, group and score: ``mean``, ``standard_error`` (NaN for one draw),
-        ``n_draws``.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from coview.model_selection import summarize_scores
-    >>> scores = pd.DataFrame({"method": "m", "n_labeled": 4, "group": "all", "draw": [0, 1], "auc": [0.8, 0.6]})
-    >>> summarize_scores(scores, metrics=["auc"])[["mean", "standard_error"]].round(2).values.tolist()
-    [[0.7, 0.1]]
-    """
-    keys = ["method", "n_labeled", "group"]
-    long = scores.melt(id_vars=[*keys, "draw"], value_vars=list(metrics), var_name="metric")
-    grouped = long.groupby([*keys, "metric"], sort=False)["value"]
-    return grouped.agg(mean="mean", standard_error="sem", n_draws="count").reset_index()
+def _job(
+    X: Any,
+    y: ArrayLike,
+    task: str,
+    groups: Mapping[str, ArrayLike] | None,
+    new: tuple[Any, ArrayLike] | None,
+    scorer: Scorer,
+    keep: tuple[str, ...],
+    *,
+    record: bool,
+) -> _Job:
+    """The comparison with its labels read: classes, and which samples can be scored."""
+    classes, labels, known = _read_labels(y, task)
+    parts = {"all": np.ones(len(labels), dtype=bool)}
+    parts |= {name: np.asarray(mask, dtype=bool) for name, mask in (groups or {}).items()}
+    if new is not None:
+        _, new_labels, new_known = _read_labels(new[1], task)
+        if not new_known.all():
+            raise ValueError(f"{int((~new_known).sum())} of the new samples have no label. Leave them out.")
+        new = (new[0], new_labels)
+    return _Job(X, labels, known, classes, parts, new, scorer, keep, record)
 
 
-def paired_differences(scores: pd.DataFrame, *, reference: str, metrics: Sequence[str] = ("log_loss",)) -> pd.DataFrame:
-    """Difference of every method from a reference on the same draws.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        As in :class:`Comparison`.
-    reference : str
-        The method that is subtracted.
-    metrics : sequence of str, default=("log_loss",)
-        Score columns.
-
-    Returns
-    -------
-    differences : DataFrame
-        One row per other method, number of labels, group and score: ``mean`` of (method - reference) over the draws
-        that both have, ``standard_error`` of that mean, ``low`` and ``high`` two of them away from it, ``n_draws``.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from coview.model_selection import paired_differences
-    >>> scores = pd.DataFrame({"method": ["a", "a", "b", "b"], "n_labeled": 4, "group": "all",
-    ...                        "draw": [0, 1, 0, 1], "auc": [0.8, 0.6, 0.9, 0.8]})
-    >>> paired_differences(scores, reference="a", metrics=["auc"])[["method", "mean"]].round(2).values.tolist()
-    [['b', 0.15]]
-    """
-    if reference not in set(scores["method"]):
-        raise ValueError(f"No scores of the reference {reference!r}; methods are {sorted(set(scores['method']))}.")
-    keys = ["n_labeled", "group", "draw"]
-    base = scores[scores["method"] == reference][[*keys, *metrics]]
-    others = scores[scores["method"] != reference]
-    pairs = others.merge(base, on=keys, suffixes=("", "_reference"), validate="many_to_one")
-    for metric in metrics:
-        pairs[metric] = pairs[metric] - pairs[f"{metric}_reference"]
-    summary = summarize_scores(pairs, metrics=metrics)
-    reach = 2 * summary["standard_error"]
-    return summary.assign(low=summary["mean"] - reach, high=summary["mean"] + reach)
+def _read_labels(y: ArrayLike, task: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
+    """Classes (none for regression), the labels, and which are known."""
+    if task == "regression":
+        targets = encode_targets(y)
+        return np.empty(0, dtype=object), targets.astype(object), ~np.isnan(targets)
+    if task != "classification":
+        raise ValueError(f"task must be 'classification' or 'regression'; got {task!r}.")
+    classes, codes = encode_labels(y, missing_label=np.nan)
+    return classes, np.asarray(y, dtype=object), codes >= 0

@@ -148,12 +148,27 @@ class TransductiveRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc
         self.transformer = transformer
         self.regressor = regressor
 
+    def prepare(self, X: Any) -> _TransformedSamples:
+        """Do the label-free part once, for many fits on the same samples.
+
+        Parameters
+        ----------
+        X : anything the transformer takes
+            All samples, labeled or not.
+
+        Returns
+        -------
+        prepared : object
+            To be passed to :meth:`fit` in place of X.
+        """
+        return _transformed(self.transformer, X)
+
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Fit transformer and regressor.
 
         Parameters
         ----------
-        X : anything the transformer takes
+        X : anything the transformer takes, or the result of ``prepare``
             All samples.
         y : array-like of shape (n_samples,)
             Targets, None or NaN where unlabeled.
@@ -162,9 +177,9 @@ class TransductiveRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc
         -------
         self : TransductiveRegressor
         """
+        prepared = X if isinstance(X, _TransformedSamples) else self.prepare(X)
         targets = encode_targets(y)
         labeled = np.flatnonzero(~np.isnan(targets))
-        prepared = _transformed(self.transformer, X)
         self.transformer_ = prepared.transformer
         self.regressor_ = clone(self.regressor).fit(prepared.samples[labeled], targets[labeled])
         return self

@@ -26,7 +26,7 @@ def runs(exhibit: Exhibit, method: str, n_labeled: int) -> list[tuple[np.ndarray
     result = []
     for i in exhibit.comparison.draws_with(n_labeled):
         hidden = np.setdiff1d(np.arange(len(labels)), exhibit.comparison.draws[i])
-        result.append((labels[hidden].astype(str), exhibit.comparison.probabilities[method][i][hidden]))
+        result.append((labels[hidden].astype(str), exhibit.comparison.predictions[method][i][hidden]))
     return result
 
 
