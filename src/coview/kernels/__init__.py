@@ -10,6 +10,7 @@ from coview.kernels._co_training import (
 )
 from coview.kernels._completion import ViewCompletion
 from coview.kernels._features import JointSpectralFeatures, SpectralFeatures, stack_views, take_samples
+from coview.kernels._landmarks import LandmarkFeatures, choose_landmarks
 from coview.kernels._per_view import (
     KernelLike,
     diagonal,
@@ -31,11 +32,13 @@ __all__ = [
     "GramSpectrum",
     "JointSpectralFeatures",
     "KernelLike",
+    "LandmarkFeatures",
     "LinearSpectrum",
     "PrecomputedKernel",
     "SpectralFeatures",
     "ViewCompletion",
     "ViewScaling",
+    "choose_landmarks",
     "co_regularization_precision",
     "co_training_kernel",
     "co_training_precision",
