@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -16,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, MultiViewEstimator, StrOptions
 from coview.exceptions import ViewError
+from coview.gaussian_process._evidence import evidence_around
 from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_moments, blas_threads
 from coview.gaussian_process._keys import kernel_key
-from coview.gaussian_process._learning import learn_setting
+from coview.gaussian_process._learning import learned_setting
 from coview.gaussian_process._new_samples import NewSamples
-from coview.gaussian_process._objective import EvidenceObjective, Parameters
+from coview.gaussian_process._parameters import Evidence
 from coview.gaussian_process._planning import consensus_grid, fixed_setting, mean_grid
 from coview.gaussian_process._prepared import SEEN_IN_FIT, PreparedViews, spread
 from coview.gaussian_process._prior_bank import PriorBank
@@ -159,14 +159,6 @@ class BayesianCoTraining(MultiViewEstimator):
             return consensus_grid(bank, self._seed(), setting)
         return [setting]
 
-    def _objective_at(
-        self, bank: PriorBank, setting: Setting, rows: NDArray[np.intp], targets: NDArray[np.float64], bias: float
-    ) -> EvidenceObjective:
-        """Evidence as a function of the parameters of one exact setting."""
-        variances = np.array(bank.weights(setting).variances)
-        point = Parameters(bank.kernels(setting.kernels), variances, setting.noise_variance)
-        return EvidenceObjective(bank.blocks, bank.presence, rows, targets, self.latent, setting.amplitude, bias, point)
-
     def _learned(
         self, bank: PriorBank, setting: Setting, rows: NDArray[np.intp], targets: NDArray[np.float64], bias: float
     ) -> Setting:
@@ -175,16 +167,10 @@ class BayesianCoTraining(MultiViewEstimator):
             raise ValueError(
                 "hyperparameters='maximize' learns exact kernels. Set approximation='exact', n_components=None."
             )
-        objective = self._objective_at(bank, setting, rows, targets, bias)
-        point, self._switched_off = learn_setting(
-            objective, bank.names, n_restarts=self.n_restarts, seed=self._seed(), n_jobs=self.n_jobs
+        learned, self._switched_off = learned_setting(
+            bank, setting, rows, targets, bias, n_restarts=self.n_restarts, seed=self._seed(), n_jobs=self.n_jobs
         )
-        return replace(
-            setting,
-            kernels=tuple(point.kernels),
-            view_variances=tuple(float(value) for value in point.view_variances),
-            noise_variance=point.noise_variance,
-        )
+        return learned
 
     def _store(
         self, prepared: PreparedViews, fits: SettingFits, average: PosteriorAverage, *moments: NDArray[np.float64]
@@ -201,7 +187,7 @@ class BayesianCoTraining(MultiViewEstimator):
         # Features that are not cut stand for the kernels themselves.
         uncut = best.n_components is None or best.n_components >= len(prepared.kept)
         if self.hyperparameters != "average" and uncut:
-            self.theta_ = self._objective().theta
+            self.theta_ = self._evidence().point.theta
         mean, variance, loo_mean, loo_variance = moments
         n, kept = len(prepared), prepared.kept
         self.latent_mean_ = self._outward_mean(spread(mean, kept, n, 0.0))
@@ -237,11 +223,11 @@ class BayesianCoTraining(MultiViewEstimator):
         check_is_fitted(self, "view_variances_")
         return pd.DataFrame(self._view_trust, index=pd.Index(self._prepared.bank.names, name="view"))
 
-    def _objective(self) -> EvidenceObjective:
+    def _evidence(self) -> Evidence:
         """The evidence around the setting that was fitted."""
         fits = self._average.fits
         best = fits.settings[self._average.best]
-        return self._objective_at(self._prepared.bank, best, fits.rows, fits.targets, fits.bias_variance)
+        return evidence_around(self._prepared.bank, best, fits.rows, fits.targets, fits.bias_variance)
 
     def log_marginal_likelihood(self, theta: Any = None, eval_gradient: bool = False) -> Any:
         """Log marginal likelihood of the labels in nats (Laplace's approximation for classes, summed over one-against-rest).
@@ -271,9 +257,9 @@ class BayesianCoTraining(MultiViewEstimator):
                 "A theta and a gradient exist for hyperparameters='fixed' and 'maximize' with kernels of full rank only; an "
                 "average has one evidence per setting, in settings_."
             )
-        objective = self._objective()
-        theta = objective.theta if theta is None else np.asarray(theta, dtype=np.float64)
-        return objective.value_and_gradient(theta) if eval_gradient else objective.value(theta)
+        evidence = self._evidence()
+        theta = evidence.point.theta if theta is None else np.asarray(theta, dtype=np.float64)
+        return evidence.value_and_gradient(theta) if eval_gradient else evidence.value(theta)
 
     def _new_blocks(
         self, X: Any, view: str | None = None

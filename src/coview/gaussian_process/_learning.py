@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import Kernel
 
-from coview.gaussian_process._objective import EvidenceObjective, Parameters
+from coview.gaussian_process._evidence import evidence_around
+from coview.gaussian_process._prior_bank import PriorBank
+from coview.gaussian_process._setting import Setting
 from coview.inference import maximize_evidence
-from coview.kernels import kernel_unit
 
-__all__ = ["learn_setting"]
+__all__ = ["learned_setting"]
 
 _VARIANCE_RANGE = (1e-3, 1e3)
 _NOISE_RANGE = (1e-6, 1e3)
 _TRUSTED, _DISTRUSTED = 0.1, 10.0
 
 
-def learn_setting(
-    objective: EvidenceObjective, names: Sequence[str], *, n_restarts: int, seed: int, n_jobs: int | None
-) -> tuple[Parameters, list[str]]:
-    """Best parameters over several starts, and the names of the views that they switch off.
+def learned_setting(
+    bank: PriorBank,
+    setting: Setting,
+    rows: NDArray[np.intp],
+    targets: NDArray[np.float64],
+    bias_variance: float,
+    *,
+    n_restarts: int,
+    seed: int,
+    n_jobs: int | None,
+) -> tuple[Setting, list[str]]:
+    """The setting with the best parameters over several starts, and the names of the views that it switches off.
 
     Starts trust all views alike, and each view alone; view variances stay within 1e-3 to 1e3 of the mean diagonal of the
     view's kernel. A view whose variance ends at the upper bound no longer takes part.
@@ -33,22 +42,23 @@ def learn_setting(
     UserWarning
         Naming the views that were switched off.
     """
-    kernels = objective.point.kernels
-    units = np.array([kernel_unit(kernel, block) for kernel, block in zip(kernels, objective.blocks, strict=True)])
-    free = objective.free
-    lower = [kernel.bounds for kernel in kernels if isinstance(kernel, Kernel) and kernel.n_dims]
+    names, units = bank.names, bank.kernel_units(setting.kernels)
+    evidence = evidence_around(bank, setting, rows, targets, bias_variance)
+    point = evidence.point
+    free = point.free
+    lower = [kernel.bounds for kernel in point.kernels if isinstance(kernel, Kernel) and kernel.n_dims]
     view_bounds = np.log(np.outer(units[free], _VARIANCE_RANGE))
     parts = [*lower, view_bounds]
-    if objective.point.noise_variance is not None:
-        scale = max(float(np.var(objective.targets)), 1e-12)
+    if point.noise_variance is not None:
+        scale = max(float(np.var(targets)), 1e-12)
         parts.append(np.log([[_NOISE_RANGE[0] * scale, _NOISE_RANGE[1] * scale]]))
     bounds = np.concatenate(parts)
-    first = objective.theta.size - free.size - (objective.point.noise_variance is not None)
-    starts = _starts(objective.theta, first, units[free])
+    first = point.theta.size - free.size - (point.noise_variance is not None)
+    starts = _starts(point.theta, first, units[free])
     state = np.random.RandomState(seed)
     finite = np.clip(bounds, -20.0, 20.0)
     starts += [state.uniform(finite[:, 0], finite[:, 1]) for _ in range(n_restarts)]
-    best = maximize_evidence(objective.value_and_gradient, starts, bounds, n_jobs=n_jobs)
+    best = maximize_evidence(evidence.value_and_gradient, starts, bounds, n_jobs=n_jobs)
     at_bound = free[best.at_upper[first : first + free.size]]
     switched_off = [names[j] for j in at_bound] if len(names) > 1 else []
     if switched_off:
@@ -58,7 +68,11 @@ def learn_setting(
             UserWarning,
             stacklevel=4,
         )
-    return objective.at(best.theta), switched_off
+    learned = point.at(best.theta)
+    variances = tuple(float(value) for value in learned.view_variances)
+    return replace(
+        setting, kernels=tuple(learned.kernels), view_variances=variances, noise_variance=learned.noise_variance
+    ), switched_off
 
 
 def _starts(theta: NDArray[np.float64], first: int, units: NDArray[np.float64]) -> list[NDArray[np.float64]]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.gaussian_process.kernels import Kernel
 
+from coview.gaussian_process._parameters import Parameters
 from coview.inference import (
     ConsensusPrior,
     DenseConsensus,
@@ -19,18 +19,9 @@ from coview.inference import (
     ViewWeights,
     laplace_fit,
 )
-from coview.kernels import KernelLike, gram, gram_gradient
+from coview.kernels import gram, gram_gradient
 
-__all__ = ["EvidenceObjective", "Parameters"]
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """A point: kernels, view variances and, for regression, the noise variance."""
-
-    kernels: list[KernelLike]
-    view_variances: NDArray[np.float64]
-    noise_variance: float | None
+__all__ = ["EvidenceObjective"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +38,7 @@ class EvidenceObjective:
     amplitude : float or None
     bias_variance : float
     point : Parameters
-        Where theta starts; infinite view variances stay infinite.
+        Where theta starts.
     """
 
     blocks: Sequence[Any]
@@ -59,53 +50,16 @@ class EvidenceObjective:
     bias_variance: float
     point: Parameters
 
-    @property
-    def free(self) -> NDArray[np.intp]:
-        """Views whose variance is part of theta."""
-        return np.flatnonzero(np.isfinite(self.point.view_variances))
-
-    @property
-    def theta(self) -> NDArray[np.float64]:
-        """Natural logarithms of the parameters at the starting point."""
-        parts = [_theta(kernel) for kernel in self.point.kernels]
-        parts.append(np.log(self.point.view_variances[self.free]))
-        if self.point.noise_variance is not None:
-            parts.append(np.log([self.point.noise_variance]))
-        return np.concatenate(parts)
-
-    def at(self, theta: NDArray[np.float64]) -> Parameters:
-        """The parameters of a theta."""
-        theta = np.asarray(theta, dtype=np.float64)
-        expected = self.theta.size
-        if theta.shape != (expected,):
-            raise ValueError(
-                f"theta must have {expected} entries: the kernels' thetas in view order, log view variances, log noise; got "
-                f"shape {theta.shape}."
-            )
-        if not np.isfinite(theta).all():
-            raise ValueError(
-                "theta must be finite: it holds natural logarithms, so give log(variance), not the variance."
-            )
-        kernels, start = [], 0
-        for kernel in self.point.kernels:
-            size = _theta(kernel).size
-            kernels.append(kernel.clone_with_theta(theta[start : start + size]) if size else kernel)
-            start += size
-        variances = self.point.view_variances.copy()
-        variances[self.free] = np.exp(theta[start : start + self.free.size])
-        noise = None if self.point.noise_variance is None else float(np.exp(theta[-1]))
-        return Parameters(kernels, variances, noise)
-
     def value(self, theta: NDArray[np.float64]) -> float:
         """Log marginal likelihood in nats; O(sum n_j^3 + n^3)."""
-        point = self.at(theta)
+        point = self.point.at(theta)
         grams = [gram(kernel, block) for kernel, block in zip(point.kernels, self.blocks, strict=True)]
         _, prior, scale = self._prior(point, grams)
         return self._fit(scale * prior.block(self.rows) + self.bias_variance, point)[0]
 
     def value_and_gradient(self, theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """The same with its gradient, O(n_j^2 n_labeled) per view on top."""
-        point = self.at(theta)
+        point = self.point.at(theta)
         pairs = [gram_gradient(kernel, block) for kernel, block in zip(point.kernels, self.blocks, strict=True)]
         consensus, prior, scale = self._prior(point, [K for K, _ in pairs])
         block = prior.block(self.rows)
@@ -116,7 +70,7 @@ class EvidenceObjective:
         Q = scale * Q
         by_view = consensus.evidence_gradients(self.rows, Q, diagonal)
         parts = [np.einsum("ab,abt->t", M, dK) for M, (_, dK) in zip(by_view, pairs, strict=True)]
-        parts.append(self._variance_gradient(point, by_view, Q, diagonal)[self.free])
+        parts.append(self._variance_gradient(point, by_view, Q, diagonal)[point.free])
         if point.noise_variance is not None:
             parts.append(np.array([noise_gradient]))
         return value, np.concatenate(parts)
@@ -156,7 +110,3 @@ class EvidenceObjective:
         stack = np.broadcast_to(covariance, (len(self.targets), *covariance.shape))
         laplace = laplace_fit(DenseCovariance(stack), self.targets)
         return float(laplace.log_marginal_likelihoods.sum()), laplace.evidence_gradients().sum(axis=0), 0.0
-
-
-def _theta(kernel: KernelLike) -> NDArray[np.float64]:
-    return np.asarray(kernel.theta) if isinstance(kernel, Kernel) else np.zeros(0)
