@@ -13,7 +13,7 @@ from coview.inference import (
     JointPrior,
     RegressionFit,
     _factored_covariance,
-    _posterior,
+    _feature_rows,
     concatenated,
     labeled_covariance,
     laplace_fit,
@@ -164,9 +164,9 @@ def both_posteriors(prior, rows, scale, bias, fit_of):
 @pytest.mark.parametrize("bias", [0.0, 0.5])
 @pytest.mark.parametrize("likelihood", ["logistic", "gaussian"])
 def test_posteriors_on_features_equal_those_on_covariances(likelihood, bias, monkeypatch):
-    monkeypatch.setattr(_posterior, "_BLOCK_ROWS", 7)  # several blocks
+    monkeypatch.setattr(_feature_rows, "_BLOCK_ROWS", 7)  # several blocks
     rng = np.random.default_rng(4)
-    prior, rows = JointPrior(rng.normal(size=(40, 5))), np.arange(3, 33, 2)
+    prior, rows = JointPrior.of(rng.normal(size=(40, 5))), np.arange(3, 33, 2)
     y = rng.normal(size=rows.size)
 
     def fit_of(covariance):
@@ -187,14 +187,14 @@ def test_posteriors_on_features_equal_those_on_covariances(likelihood, bias, mon
 
 
 def test_the_smaller_form_is_chosen():
-    prior = JointPrior(np.random.default_rng(5).normal(size=(20, 4)))
+    prior = JointPrior.of(np.random.default_rng(5).normal(size=(20, 4)))
     forms = {n: type(labeled_covariance(prior, np.arange(n), np.ones(1), 0.5)) for n in (4, 5, 6)}
     assert forms == {4: DenseCovariance, 5: DenseCovariance, 6: FactoredCovariance}
     assert isinstance(labeled_covariance(prior, np.arange(5), np.ones(1), 0.0), FactoredCovariance)
 
 
 def test_stacks_are_joined_in_order():
-    prior = JointPrior(np.random.default_rng(6).normal(size=(20, 4)))
+    prior = JointPrior.of(np.random.default_rng(6).normal(size=(20, 4)))
     for n in (3, 9):
         one, two = (
             labeled_covariance(prior, np.arange(n), scales, 0.5) for scales in (np.array([2.0, 3.0]), np.ones(1))

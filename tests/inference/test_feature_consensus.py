@@ -80,7 +80,7 @@ def test_features_of_no_width_are_a_zero_function():
 def test_joint_prior_is_the_inner_product_of_its_features():
     rng = np.random.default_rng(0)
     features, rows = rng.normal(size=(6, 3)), np.array([4, 0])
-    prior = JointPrior(features)
+    prior = JointPrior.of(features)
     K = features @ features.T
     np.testing.assert_allclose(prior.columns(rows), K[:, rows])
     np.testing.assert_allclose(prior.block(rows), K[np.ix_(rows, rows)])

@@ -220,7 +220,7 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
         )
         average = PosteriorAverage(fits, weights)
         self._fitted_y = target
-        everywhere, *moments = self._averaged(average.training())
+        everywhere, *moments = average.training(self._averaged)
         left_out, *loo_moments = self._averaged(average.leave_one_out())
         self._store(prepared, fits, average, *moments, *loo_moments)
         self._setting_scores = scores.sum(axis=2)

@@ -169,7 +169,7 @@ class BayesianCoTrainingRegressor(LabeledRegressorMixin, BayesianCoTraining):
         average = PosteriorAverage(fits, weights)
         self._fitted_y = target
         self.noise_variance_ = float(weights[:, 0] @ noise) * self._unit**2
-        moments = (*average_moments(average.training()), *average_moments(average.leave_one_out()))
+        moments = (*average.training(average_moments), *average_moments(average.leave_one_out()))
         self._store(prepared, fits, average, *moments)
         self._setting_scores = scores.sum(axis=1)[:, None]
         self.transduction_ = self.latent_mean_

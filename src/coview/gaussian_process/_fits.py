@@ -33,10 +33,16 @@ from coview.inference import (
     latent_posteriors,
     mixed_probabilities,
     regression_fit,
+    row_slices,
     weighted_quantile,
 )
 
 __all__ = ["PosteriorAverage", "SettingFits", "fit_gaussian", "fit_logistic"]
+
+Parts = Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]
+"""Weights over temperatures, means and variances (n, K) of one setting after the other."""
+
+Moments = tuple[NDArray[np.float64], ...]
 
 # Settings whose weights sum to less than this are left out of predictions, of training samples and new ones alike.
 _NEGLIGIBLE = 1e-10
@@ -225,19 +231,28 @@ class PosteriorAverage:
         """Position of the setting with the largest evidence."""
         return int(np.argmax(self.fits.evidences))
 
-    def training(self) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
-        """Weights over temperatures, means and variances (n_samples, K) of each setting at the training samples."""
-        seen: tuple[NDArray[np.float64], ...] = ()
+    def training(self, combine: Callable[[Parts], Moments]) -> Moments:
+        """What ``combine`` makes of the settings' moments at all training samples, a few thousand samples at a time.
+
+        Exact kernels, which hold much more per sample, are met setting by setting with all samples.
+        """
+        n = len(self.fits.bank.presence)
+        exact = any(self.fits.settings[k].n_components is None for k in self.kept)
+        blocks = [slice(0, n)] if exact else list(row_slices(n))
+        parts = [combine(self._training(block)) for block in blocks]
+        return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+
+    def _training(self, block: slice) -> Parts:
+        """Weights over temperatures, means and variances (n_block, K) of each setting at consecutive training samples."""
+        seen: tuple[NDArray[Any], ...] = ()
         previous = None
         for k in self.kept:
             posterior = self.posterior(int(k))
             if posterior.prior is not previous:  # amplitudes and noises of one prior stand together
-                seen, previous = posterior.see_training(), posterior.prior
+                seen, previous = posterior.see_training(block), posterior.prior
             yield (self.weights[k], *posterior.moments(*seen))
 
-    def at(
-        self, new: NewSamples, view: int | None = None
-    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
+    def at(self, new: NewSamples, view: int | None = None) -> Parts:
         """The same at new samples; the function of one view where ``view`` is given."""
         seen: tuple[NDArray[np.float64], ...] = ()
         previous = None
@@ -250,7 +265,7 @@ class PosteriorAverage:
                 seen, previous = posterior.see(new.inputs(self.fits.settings[k])), posterior.prior
             yield (self.weights[k], *posterior.moments(*seen))
 
-    def leave_one_out(self) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
+    def leave_one_out(self) -> Parts:
         """The same at the labeled samples, each without its own label (n_labeled, K)."""
         for k in self.kept:
             yield self.weights[k], self.fits.loo_means[k].T, self.fits.loo_variances[k].T
@@ -303,7 +318,7 @@ class PosteriorAverage:
 
 
 def average_classes(
-    parts: Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]],
+    parts: Parts,
     temperatures: NDArray[np.float64],
     *,
     averaged: bool,
@@ -318,7 +333,7 @@ def average_classes(
 
 
 def average_moments(
-    parts: Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]],
+    parts: Parts,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Moments of the mixture over settings, weights summed over temperatures."""
     mixture = RunningMixture()

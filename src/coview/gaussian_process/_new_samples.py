@@ -44,8 +44,8 @@ class NewSamples:
             return self._grams(setting)
         key = feature_key(setting)
         if key not in self._cache:
-            maps = self.bank.view_features(setting)
-            self._cache[key] = [m.transform(block) for (m, _), block in zip(maps, self.blocks, strict=True)]
+            maps, _ = self.bank.view_features(setting)
+            self._cache[key] = [m.transform(block) for m, block in zip(maps, self.blocks, strict=True)]
         return NewFeatures(self.presence, [block[:, : setting.n_components] for block in self._cache[key]])
 
     def _grams(self, setting: Setting) -> NewGrams:
@@ -62,7 +62,7 @@ class NewSamples:
     def _joint(self, setting: Setting, by_view: bool) -> JointFeatures:
         key = (feature_key(setting), by_view)
         if key not in self._cache:
-            features = self.bank.joint_features(setting)[0]
+            features, _ = self.bank.joint_features(setting)
             if setting.family == "early_fusion":
                 table = self.bank.fused(self._completed(), np.ones_like(self.presence))
                 self._cache[key] = (features.transform(table), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Self, cast
 
@@ -16,10 +17,12 @@ from coview.gaussian_process._keys import feature_key, kernel_key, prior_key
 from coview.gaussian_process._new_samples import NewSamples
 from coview.gaussian_process._setting import Setting
 from coview.gaussian_process._stored_settings import restored_settings, stored_settings
+from coview.gaussian_process._training_features import HELD_NUMBERS, ComputedFeatures, held_if_few
 from coview.inference import (
     ConsensusPrior,
     DenseConsensus,
     FeatureConsensus,
+    FeatureRows,
     FeatureSums,
     HeldFeatures,
     JointPrior,
@@ -104,6 +107,8 @@ class PriorBank:
         self._planned: dict[Hashable, Setting] = {}
         self._spectra: dict[Hashable, list[Any]] = {}
         self._medians: NDArray[np.float64] | None = None
+        # By feature key: numbers that training features hold.
+        self._numbers: dict[Hashable, int] = {}
 
     def scaled(self, blocks: Sequence[Any]) -> list[Any]:
         """Rows as the kernels see them."""
@@ -152,6 +157,7 @@ class PriorBank:
             if known is None or (known.n_components is not None and (rank is None or rank > known.n_components)):
                 self._planned[key] = setting
                 self._spectra.pop(key, None)
+                self._numbers.pop(key, None)
                 self._cache = {k: v for k, v in self._cache.items() if not (isinstance(k, tuple) and key in k)}
 
     def _rank(self, setting: Setting) -> int | None:
@@ -177,7 +183,9 @@ class PriorBank:
 
     def _make_prior(self, setting: Setting) -> Prior:
         if setting.family != "views":
-            return JointPrior(self.joint_features(setting)[1][:, : setting.n_components])
+            key = ("joint prior", feature_key(setting))
+            whole = self._once(key, lambda: JointPrior.of(self.joint_features(setting)[1]))
+            return cast("JointPrior", whole.truncated(setting.n_components))
         if self.latent == "consensus" and not np.isfinite(self.weights(setting).variances[self.seen]).all():
             raise ViewError(
                 "The consensus function needs finite view variances; use latent='mean' where views add (infinite variances)."
@@ -197,7 +205,7 @@ class PriorBank:
     def _full_consensus(self, setting: Setting) -> FeatureConsensus:
         """The consensus at the largest rank of its feature maps; its sums serve every view variance."""
         features = feature_key(setting)
-        training = HeldFeatures([block for _, block in self.view_features(setting)], self.presence)
+        _, training = self.view_features(setting)
         sums = cast("FeatureSums", self._once(("sums", features), lambda: feature_sums(training)))
         key = ("consensus", features, setting.view_variances, setting.view_factors)
         made = self._once(key, lambda: FeatureConsensus.of(training, self.weights(setting), sums))
@@ -226,26 +234,43 @@ class PriorBank:
             [kernel_unit(kernel, block) for kernel, block in zip(self.kernels(spec), self.blocks, strict=True)]
         )
 
-    def view_features(self, setting: Setting) -> list[tuple[SpectralFeatures, NDArray[np.float64]]]:
-        """Feature map and training features (n_j, r_j) of each view, at the largest rank planned."""
+    def view_features(self, setting: Setting) -> tuple[list[SpectralFeatures], FeatureRows]:
+        """Feature map of each view, and the training samples' features (r_j each), at the largest rank planned."""
         key = ("features", feature_key(setting))
-        return cast(
-            "list[tuple[SpectralFeatures, NDArray[np.float64]]]", self._once(key, lambda: self._map_views(setting))
-        )
+        return cast("tuple[list[SpectralFeatures], FeatureRows]", self._once(key, lambda: self._map_views(setting)))
 
-    def _map_views(self, setting: Setting) -> list[tuple[SpectralFeatures, NDArray[np.float64]]]:
+    def _map_views(self, setting: Setting) -> tuple[list[SpectralFeatures], FeatureRows]:
         spectra = self._spectra.get(feature_key(setting), [None] * len(self.names))
-        maps = []
+        maps, training = [], []
         for kernel, block, spectrum in zip(self.kernels(setting.kernels), self.blocks, spectra, strict=True):
             features = SpectralFeatures(kernel, self._rank(setting), center=setting.center, scale=setting.scale)
-            if block.shape[0] > _LANDMARKS and linear_amplitude(kernel) is None and self._sliceable(kernel):
+            maps.append(features)
+            if block.shape[0] <= _LANDMARKS or not self._sliceable(kernel):
+                training.append(features.fit_transform(block, spectrum=spectrum))
+            elif linear_amplitude(kernel) is None:
                 state = check_random_state(self.random_state)
                 rows = block[np.sort(state.choice(block.shape[0], _LANDMARKS, replace=False))]
-                maps.append((features, features.fit(rows, spectrum=spectrum).transform(block)))
+                features.fit(rows, spectrum=spectrum)
             else:
-                maps.append((features, features.fit_transform(block, spectrum=spectrum)))
-        self._spectra[feature_key(setting)] = [features.spectrum_ for features, _ in maps]
-        return maps
+                features.fit(block, spectrum=spectrum)
+        self._spectra[feature_key(setting)] = [features.spectrum_ for features in maps]
+        if len(training) == len(maps):
+            return maps, HeldFeatures(training, self.presence)
+
+        def transform(blocks: Sequence[Any], _: NDArray[np.bool_]) -> list[NDArray[np.float64]]:
+            return [features.transform(block) for features, block in zip(maps, blocks, strict=True)]
+
+        widths = tuple(features.eigenvalues_.size for features in maps)
+        source = HeldFeatures(self.blocks, self.presence)
+        return maps, self._held(setting, ComputedFeatures(source, transform, self.presence, widths))
+
+    def _held(self, setting: Setting, features: ComputedFeatures) -> FeatureRows:
+        """Features as arrays while there is room for them beside those held already, of precomputed kernels always."""
+        given = not all(self._sliceable(kernel) for kernel in self.kernels(setting.kernels))
+        held = held_if_few(features, sys.maxsize if given else HELD_NUMBERS - sum(self._numbers.values()))
+        if isinstance(held, HeldFeatures):
+            self._numbers[feature_key(setting)] = sum(block.size for block in held.features)
+        return held
 
     @staticmethod
     def _sliceable(kernel: KernelLike) -> bool:
@@ -265,16 +290,14 @@ class PriorBank:
         chosen = [state.choice(rows, min(rows.size, _LANDMARKS // m), replace=False) for rows in having if rows.size]
         return np.unique(np.concatenate(chosen))
 
-    def joint_features(self, setting: Setting) -> tuple[Any, NDArray[np.float64]]:
-        """Feature map and training features (n_samples, r) of all views together, at the largest rank planned."""
+    def joint_features(self, setting: Setting) -> tuple[Any, FeatureRows]:
+        """Feature map of all views together, and the training samples' features (r), at the largest rank planned."""
         key = ("joint", feature_key(setting))
         make = self._fuse if setting.family == "early_fusion" else self._join
-        return cast("tuple[Any, NDArray[np.float64]]", self._once(key, lambda: make(setting)))
+        return cast("tuple[Any, FeatureRows]", self._once(key, lambda: make(setting)))
 
-    def _join(self, setting: Setting) -> tuple[JointSpectralFeatures, NDArray[np.float64]]:
-        blocks, presence = self.blocks, self.presence
-        if setting.family == "completed":
-            blocks, presence = self.completed
+    def _join(self, setting: Setting) -> tuple[JointSpectralFeatures, FeatureRows]:
+        blocks, presence = self.completed if setting.family == "completed" else (self.blocks, self.presence)
         features = JointSpectralFeatures(
             None, self._rank(setting), setting.center, setting.scale, view_factors=setting.view_factors
         )
@@ -285,26 +308,44 @@ class PriorBank:
             sample = np.arange(len(presence))
         spectrum, column_means = self._spectra.get(feature_key(setting), (None, None))
         known: dict[str, Any] = {"spectrum": spectrum, "column_means": column_means}
-        if sample.size == len(presence):
-            training = features.fit_transform_blocks(blocks, presence, kernels, **known)
+        if len(presence) <= _LANDMARKS or (sample.size == len(presence) and not linear):
+            training: FeatureRows = _of_all(features.fit_transform_blocks(blocks, presence, kernels, **known))
         else:
             features.fit_blocks(take_samples(blocks, presence, sample), presence[sample], kernels, **known)
-            training = features.transform_blocks(blocks, presence)
+            training = self._joint_rows(setting, blocks, presence, features, features.transform_blocks)
         self._spectra[feature_key(setting)] = [features.spectrum_, features.column_means_]
         return features, training
 
-    def _fuse(self, setting: Setting) -> tuple[SpectralFeatures, NDArray[np.float64]]:
-        table = self.fused(*self.completed)
+    def _fuse(self, setting: Setting) -> tuple[SpectralFeatures, FeatureRows]:
+        blocks, presence = self.completed
         spectrum, width = self._spectra.get(feature_key(setting), (None, None))
         if width is None:
+            table = self.fused(blocks, presence)
             width = _WIDTH_FACTOR * median_distance(table, check_random_state(self.random_state))
         features = SpectralFeatures(RBF(width), self._rank(setting), center=True)
-        if self.landmarks.size == len(table):
-            training = features.fit_transform(table, spectrum=spectrum)
+        table = self.fused(take_samples(blocks, presence, self.landmarks), presence[self.landmarks])
+        if self.landmarks.size == len(presence):
+            training: FeatureRows = _of_all(features.fit_transform(table, spectrum=spectrum))
         else:
-            training = features.fit(table[self.landmarks], spectrum=spectrum).transform(table)
+            features.fit(table, spectrum=spectrum)
+            training = self._joint_rows(
+                setting, blocks, presence, features, lambda rows, has: features.transform(self.fused(rows, has))
+            )
         self._spectra[feature_key(setting)] = [features.spectrum_, width]
         return features, training
+
+    def _joint_rows(
+        self,
+        setting: Setting,
+        blocks: Sequence[Any],
+        presence: NDArray[np.bool_],
+        features: SpectralFeatures | JointSpectralFeatures,
+        transform: Callable[[Sequence[Any], NDArray[np.bool_]], NDArray[np.float64]],
+    ) -> FeatureRows:
+        """Features of all views together of the training samples, as of one view that all of them have."""
+        source, every = HeldFeatures(blocks, presence), np.ones((len(presence), 1), dtype=bool)
+        width = features.eigenvalues_.size
+        return self._held(setting, ComputedFeatures(source, lambda *rows: [transform(*rows)], every, (width,)))
 
     @property
     def completion(self) -> ViewCompletion:
@@ -387,6 +428,11 @@ class PriorBank:
             return kernel
         columns = self.positions[self.presence[:, j]]
         return PrecomputedKernel(self.blocks[j], columns, self.n_columns, self.names[j])
+
+
+def _of_all(features: NDArray[np.float64]) -> HeldFeatures:
+    """Features that every sample has."""
+    return HeldFeatures([features], np.ones((len(features), 1), dtype=bool))
 
 
 def _without_rows(kernel: KernelLike) -> KernelLike:

@@ -7,6 +7,7 @@ from coview.inference._dense_covariance import DenseCovariance
 from coview.inference._evidence import EvidenceMaximum, maximize_evidence
 from coview.inference._factored_covariance import FactoredCovariance
 from coview.inference._feature_consensus import FeatureConsensus, NewFeatures
+from coview.inference._feature_posterior import ConsensusFeaturePosterior, FeaturePosterior
 from coview.inference._feature_rows import FeatureRows, HeldFeatures, row_slices
 from coview.inference._feature_sums import FeatureSums, PatternGrams, RowSums, feature_sums
 from coview.inference._labeled_covariance import (
@@ -16,13 +17,15 @@ from coview.inference._labeled_covariance import (
     labeled_covariance,
 )
 from coview.inference._laplace import LaplaceFit, laplace_fit
+from coview.inference._latent_posterior import LatentPosterior
 from coview.inference._logistic_normal import logistic_normal_mean, moderated_logit
-from coview.inference._posterior import CrossPosterior, FeaturePosterior, LatentPosterior, latent_posteriors
+from coview.inference._posterior import CrossPosterior, latent_posteriors
 from coview.inference._priors import ConsensusPrior, JointFeatures, JointPrior, MeanPrior, Prior
 from coview.inference._regression import FactoredRegressionFit, RegressionFit, gaussian_log_density, regression_fit
 from coview.inference._shares import ViewWeights, rows_without_view
 
 __all__ = [
+    "ConsensusFeaturePosterior",
     "ConsensusPrior",
     "CrossPosterior",
     "DenseConsensus",

@@ -109,42 +109,47 @@ class FeatureConsensus:
             diagonal[block] = np.einsum("ij,ij->i", psi, psi)
         return diagonal
 
-    def rows(self, positions: slice | NDArray[np.intp] | None = None) -> NDArray[np.float64]:
-        """Rows of ``Psi`` (n_positions, R), all of them without ``positions``: ``K_s(a, b)`` is their inner product."""
-        chosen = slice(None) if positions is None else positions
-        presence = self.presence[chosen]
-        return self._mapped(NewFeatures(presence, self.training.take(chosen)), self.weights.shares(presence))
+    @cached_property
+    def view_columns(self) -> list[slice]:
+        """Columns of each view among the R of all views."""
+        stops = np.cumsum(self.training.widths).tolist()
+        return [slice(stop - width, stop) for stop, width in zip(stops, self.training.widths, strict=True)]
+
+    def rows(self, positions: slice | NDArray[np.intp]) -> NDArray[np.float64]:
+        """Rows of ``Psi`` (n_positions, R) of training samples: ``K_s(a, b)`` is their inner product."""
+        return self._whitened(self.shared_rows(positions))
 
     def map(self, new: NewFeatures) -> NDArray[np.float64]:
         """The same for any samples, training or new, given their features."""
-        return self._mapped(new, self.weights.shares(new.presence & self.seen))
+        return self._whitened(self.shared(new))
 
-    def _mapped(self, new: NewFeatures, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """``L^{-1} h`` of samples with the given shares."""
-        widths = self.training.widths
-        H = np.zeros((len(shares), sum(widths)))
-        start = 0
-        for j, width in enumerate(widths):
-            here = np.flatnonzero(new.presence[:, j])
-            H[here, start : start + width] = shares[here, j, None] * new.features[j]
-            start += width
+    def shared_rows(self, positions: slice | NDArray[np.intp]) -> NDArray[np.float64]:
+        """Rows of ``H`` (n_positions, R) of training samples."""
+        return self.shared(NewFeatures(self.presence[positions], self.training.take(positions)))
+
+    def shared(self, new: NewFeatures) -> NDArray[np.float64]:
+        """Rows of ``H`` of any samples (n_new, R): features times the shares of their views, side by side."""
+        shares = self.weights.shares(new.presence & self.seen)
+        H = np.zeros((len(shares), self.n_features))
+        for j, here in enumerate(self.view_columns):
+            if new.presence[:, j].all():
+                np.multiply(new.features[j], shares[:, j, None], out=H[:, here])
+            else:
+                rows = np.flatnonzero(new.presence[:, j])
+                H[rows, here] = shares[rows, j, None] * new.features[j]
+        return H
+
+    def _whitened(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
+        """``H L^{-T}``."""
         return H if self.factor is None else self.factor.half_solve(H.T).T
 
     def expert_rows(self, new: NewFeatures) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Views that count at each new row, and ``psi_j*`` (n_views, n_new, R): ``Cov(f_j(x*), m)`` is ``psi_j* . Psi``."""
         presence = new.presence & self.seen
-        widths = self.training.widths
-        stacked = np.zeros((len(widths), len(presence), sum(widths)))
-        start = 0
-        for j, width in enumerate(widths):
-            here = np.flatnonzero(new.presence[:, j])
-            if self.seen[j]:
-                stacked[j][here, start : start + width] = new.features[j]
-            start += width
-        if self.factor is not None:
-            flat = stacked.reshape(-1, stacked.shape[2])
-            stacked = self.factor.half_solve(flat.T).T.reshape(stacked.shape)
-        return presence, stacked
+        stacked = np.zeros((len(self.seen), len(presence), self.n_features))
+        for j in np.flatnonzero(self.seen).tolist():
+            stacked[j][np.flatnonzero(new.presence[:, j]), self.view_columns[j]] = new.features[j]
+        return presence, self._whitened(stacked.reshape(-1, self.n_features)).reshape(stacked.shape)
 
     def experts(self, new: NewFeatures, rows: NDArray[np.intp]) -> Experts:
         """What each view says about new rows, against the latent function at training ``rows``."""

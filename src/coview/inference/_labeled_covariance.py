@@ -49,7 +49,7 @@ def labeled_covariance(
     --------
     >>> import numpy as np
     >>> from coview.inference import JointPrior, labeled_covariance
-    >>> prior = JointPrior(np.array([[1.0], [2.0], [3.0], [4.0]]))
+    >>> prior = JointPrior.of(np.array([[1.0], [2.0], [3.0], [4.0]]))
     >>> labeled_covariance(prior, np.arange(3), np.array([4.0]), 0.25).factors
     array([[[2. , 0.5],
             [4. , 0.5],

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from coview.inference._consensus import DenseConsensus, Experts
 from coview.inference._feature_consensus import FeatureConsensus
+from coview.inference._feature_rows import FeatureRows, HeldFeatures, row_slices
 
 __all__ = ["ConsensusPrior", "JointFeatures", "JointPrior", "MeanPrior", "Prior"]
 
@@ -20,6 +21,11 @@ class MeanPrior:
     """The mean that the views imply, covariance ``K_s``, from Gram matrices or from features."""
 
     consensus: DenseConsensus | FeatureConsensus
+
+    @property
+    def n_samples(self) -> int:
+        """Training samples."""
+        return len(self.consensus.presence)
 
     @cached_property
     def mean_diagonal(self) -> float:
@@ -33,24 +39,41 @@ class MeanPrior:
         """Number of features whose inner products are ``K_s``; None where it is given by Gram matrices."""
         return None if isinstance(self.consensus, DenseConsensus) else self.consensus.n_features
 
-    def features(self, rows: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
-        """Features of training samples (n_rows, n_features), of all of them without ``rows``."""
+    def features(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Features of training samples (n_rows, n_features)."""
         return _with_features(self.consensus).rows(rows)
 
-    def new_features(self, new: Any) -> NDArray[np.float64]:
-        """Features of new rows (n_new, n_features)."""
-        return _with_features(self.consensus).map(new)
+    def plain_rows(self, block: slice) -> NDArray[np.float64]:
+        """What a linear map, see `through_plain`, makes the features of a block of training samples from (n_block, q)."""
+        return _with_features(self.consensus).shared_rows(block)
 
-    def new_features_by_view(self, new: Any) -> NDArray[np.float64]:
-        """Summands of the features of new rows, one per view (n_views, n_new, n_features)."""
-        presence, stacked = _with_features(self.consensus).expert_rows(new)
-        return self.consensus.weights.shares(presence).T[:, :, None] * stacked
+    def plain(self, new: Any) -> NDArray[np.float64]:
+        """The same of new rows (n_new, q)."""
+        return _with_features(self.consensus).shared(new)
+
+    def through_plain(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A matrix (p, n_features) that acts on features, as one that acts on `plain` ones: no row needs its features."""
+        factor = _with_features(self.consensus).factor
+        return matrix if factor is None else factor.half_solve(matrix.T, transposed=True).T
+
+    def plain_parts(self, new: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`plain` features of new rows times ``weights`` (q, K) as a sum over views (n_views, n_new, K)."""
+        plain = self.plain(new)
+        return np.stack([plain[:, here] @ weights[here] for here in _with_features(self.consensus).view_columns])
 
     def columns(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """``K_s(:, rows)``."""
         if isinstance(self.consensus, DenseConsensus):
             return self.consensus.mean_covariance[:, rows]
-        return self.features() @ self.features(rows).T
+        return _feature_columns(self.consensus, rows)
+
+    def at_training(self, block: slice, rows: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """``K_s(block, rows)`` and the diagonal over the block."""
+        if isinstance(self.consensus, DenseConsensus):
+            K = self.consensus.mean_covariance[block]
+            return K[:, rows], np.diagonal(self.consensus.mean_covariance)[block]
+        psi = self.consensus.rows(block)
+        return psi @ self.features(rows).T, np.einsum("ij,ij->i", psi, psi)
 
     def block(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """``K_s(rows, rows)``."""
@@ -68,8 +91,8 @@ class MeanPrior:
     def at(self, new: Any, rows: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The mean at new rows is a function of their views: shares times the views' experts."""
         if isinstance(self.consensus, FeatureConsensus):
-            psi = self.new_features(new)
-            return psi @ self.features(rows).T, np.square(psi).sum(axis=1)
+            psi = self.consensus.map(new)
+            return psi @ self.features(rows).T, np.einsum("ij,ij->i", psi, psi)
         experts, shares = self._experts(new, rows)
         cross = np.einsum("ij,jik->ik", shares, experts.crosses)
         return cross, np.einsum("ij,ijk,ik->i", shares, experts.covariances, shares)
@@ -77,7 +100,7 @@ class MeanPrior:
     def contributions(self, new: Any, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """Shares times each view's own covariance with the latent function (n_views, n_new, n_rows)."""
         if isinstance(self.consensus, FeatureConsensus):
-            return self.new_features_by_view(new) @ self.features(rows).T
+            return self.plain_parts(new, self.through_plain(self.features(rows)).T)
         experts, shares = self._experts(new, rows)
         return shares.T[:, :, None] * experts.crosses
 
@@ -92,11 +115,25 @@ def _with_features(consensus: DenseConsensus | FeatureConsensus) -> FeatureConse
     return consensus
 
 
+def _feature_columns(consensus: FeatureConsensus, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    """``K_s(:, rows)``, block by block: features of all samples never stand together."""
+    columns = np.empty((len(consensus.presence), rows.size))
+    psi = consensus.rows(rows).T
+    for block in row_slices(len(columns)):
+        columns[block] = consensus.rows(block) @ psi
+    return columns
+
+
 @dataclass(frozen=True)
 class ConsensusPrior:
     """The consensus function of the papers, covariance ``K_c = K_s + diag(1 / W)``."""
 
     consensus: DenseConsensus | FeatureConsensus
+
+    @property
+    def n_samples(self) -> int:
+        """Training samples."""
+        return len(self.consensus.presence)
 
     @property
     def n_features(self) -> None:
@@ -118,23 +155,30 @@ class ConsensusPrior:
     def columns(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """``K_c(:, rows)``."""
         if isinstance(self.consensus, DenseConsensus):
-            return self.consensus.consensus_covariance[:, rows]
-        columns = self.consensus.rows() @ self.consensus.rows(rows).T
+            columns = self.consensus.mean_covariance[:, rows]
+        else:
+            columns = _feature_columns(self.consensus, rows)
         columns[rows, np.arange(rows.size)] += self.white[rows]
         return columns
 
     def block(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """``K_c(rows, rows)``."""
-        if isinstance(self.consensus, DenseConsensus):
-            return self.consensus.consensus_covariance[np.ix_(rows, rows)]
-        psi = self.consensus.rows(rows)
-        return psi @ psi.T + np.diag(self.white[rows])
+        block = MeanPrior(self.consensus).block(rows)
+        block.flat[:: rows.size + 1] += self.white[rows]
+        return block
+
+    def at_training(self, block: slice, rows: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """``K_c(block, rows)`` and the diagonal over the block, of Gram matrices."""
+        if isinstance(self.consensus, FeatureConsensus):
+            raise TypeError("Features give the posterior of the consensus function by themselves.")
+        cross, variances = MeanPrior(self.consensus).at_training(block, rows)
+        inside = np.flatnonzero((rows >= block.start) & (rows < block.stop))
+        cross[rows[inside] - block.start, inside] += self.white[rows[inside]]
+        return cross, variances + self.white[block]
 
     def diagonal(self) -> NDArray[np.float64]:
         """Diagonal of ``K_c``."""
-        if isinstance(self.consensus, DenseConsensus):
-            return np.diagonal(self.consensus.consensus_covariance)
-        return self.consensus.diagonal() + self.white
+        return MeanPrior(self.consensus).diagonal() + self.white
 
     def experts(self, new: Any, rows: NDArray[np.intp]) -> Experts:
         """Each view's opinion of the consensus at new rows: its function plus noise of variance ``sigma_j^2``."""
@@ -153,53 +197,100 @@ class JointFeatures:
 
 @dataclass(frozen=True)
 class JointPrior:
-    """One ordinary latent function over features of all views together, covariance ``Phi Phi^T``."""
+    """One ordinary latent function over features of all views together, covariance ``Phi Phi^T``.
 
-    training: NDArray[np.float64]
+    Attributes
+    ----------
+    training : FeatureRows
+        Features of the training samples, as of one view that all of them have.
+    mean_squares : ndarray of shape (r,)
+        Mean square of each feature over the training samples.
+    """
 
-    @cached_property
+    training: FeatureRows
+    mean_squares: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, training: FeatureRows | NDArray[np.float64]) -> JointPrior:
+        """The prior of features given as rows of one view, or as one array (n_samples, r)."""
+        if isinstance(training, np.ndarray):
+            training = HeldFeatures([training], np.ones((len(training), 1), dtype=bool))
+        total = np.zeros(training.widths[0])
+        for block in row_slices(len(training.presence)):
+            (features,) = training.take(block)
+            total += np.einsum("ij,ij->j", features, features)
+        return cls(training, total / max(len(training.presence), 1))
+
+    def truncated(self, n_components: int) -> JointPrior:
+        """The same with the leading ``n_components`` features."""
+        return JointPrior(self.training.truncated(n_components), self.mean_squares[:n_components])
+
+    @property
     def mean_diagonal(self) -> float:
         """Mean prior variance over all training samples."""
-        return float(np.square(self.training).sum() / max(len(self.training), 1))
+        return float(self.mean_squares.sum())
+
+    @property
+    def n_samples(self) -> int:
+        """Training samples."""
+        return len(self.training.presence)
 
     @property
     def n_features(self) -> int:
         """Width of the features."""
-        return int(self.training.shape[1])
+        return self.training.widths[0]
 
-    def features(self, rows: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
-        """Features of training samples (n_rows, n_features), of all of them without ``rows``."""
-        return self.training if rows is None else self.training[rows]
+    def features(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Features of training samples (n_rows, n_features)."""
+        return self.training.take(rows)[0]
 
-    def new_features(self, new: JointFeatures) -> NDArray[np.float64]:
+    def plain_rows(self, block: slice) -> NDArray[np.float64]:
+        """Features of a block of training samples."""
+        return self.training.take(block)[0]
+
+    def plain(self, new: JointFeatures) -> NDArray[np.float64]:
         """Features of new rows (n_new, n_features)."""
         return new.features
 
-    def new_features_by_view(self, new: JointFeatures) -> NDArray[np.float64]:
-        """Summands of the features of new rows, one per view (n_views, n_new, n_features)."""
+    def through_plain(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The matrix itself: features are the plain ones."""
+        return matrix
+
+    def plain_parts(self, new: JointFeatures, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Each view's part of the new features times ``weights`` (r, K): (n_views, n_new, K)."""
         if new.by_view is None:
             raise ValueError("These features mix the views and have no part that belongs to one of them.")
-        return new.by_view
+        return np.asarray(new.by_view @ weights)
 
     def columns(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """``Phi Phi(rows)^T``."""
-        return self.training @ self.training[rows].T
+        columns = np.empty((self.n_samples, rows.size))
+        for block in row_slices(self.n_samples):
+            columns[block] = self.at_training(block, rows)[0]
+        return columns
+
+    def at_training(self, block: slice, rows: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """``Phi(block) Phi(rows)^T`` and the squared lengths of the block's features."""
+        features = self.plain_rows(block)
+        return features @ self.features(rows).T, np.einsum("ij,ij->i", features, features)
 
     def block(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """``Phi(rows) Phi(rows)^T``."""
-        return self.training[rows] @ self.training[rows].T
+        features = self.features(rows)
+        return features @ features.T
 
     def diagonal(self) -> NDArray[np.float64]:
         """Squared lengths of the training features."""
-        return np.asarray(np.square(self.training).sum(axis=1))
+        parts = [np.square(self.plain_rows(block)).sum(axis=1) for block in row_slices(self.n_samples)]
+        return np.concatenate([np.zeros(0), *parts])
 
     def at(self, new: JointFeatures, rows: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Inner products of the new features."""
-        return new.features @ self.training[rows].T, np.square(new.features).sum(axis=1)
+        return new.features @ self.features(rows).T, np.einsum("ij,ij->i", new.features, new.features)
 
     def contributions(self, new: JointFeatures, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """Inner products of each view's part of the new features."""
-        return self.new_features_by_view(new) @ self.training[rows].T
+        return self.plain_parts(new, self.features(rows).T)
 
 
 Prior = MeanPrior | ConsensusPrior | JointPrior
