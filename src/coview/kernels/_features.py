@@ -16,7 +16,8 @@ from coview.kernels._spectrum import GramSpectrum, LinearSpectrum
 
 __all__ = ["JointSpectralFeatures", "SpectralFeatures", "stack_views", "take_samples"]
 
-_BLOCK_ROWS = 4096
+# Rows whose kernel values with some 2,000 others are held at a time: larger arrays are new pages for the system each time.
+_BLOCK_ROWS = 1024
 
 
 class SpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -262,7 +263,7 @@ class JointSpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[mi
         return self.transform_blocks([X[name] for name in X.names], X.presence)
 
     def transform_blocks(self, blocks: Sequence[Any], presence: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """The same from the rows of each view that are present, a few thousand samples at a time."""
+        """The same from the rows of each view that are present, a thousand samples at a time."""
         features = np.zeros((len(presence), self.eigenvalues_.size))
         for start in range(0, len(presence), _BLOCK_ROWS):
             rows = np.arange(start, min(start + _BLOCK_ROWS, len(presence)))
