@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import block_diag
 
 from coview.exceptions import NotPositiveDefiniteError, ViewError
-from coview.inference import DenseConsensus, DenseCovariance, RegressionFit, ViewWeights, combine_experts
+from coview.inference import DenseConsensus, DenseCovariance, RegressionFit, SignedSquares, ViewWeights, combine_experts
 from coview.linalg import cholesky
 
 from .consensus_problems import brute_force, mean_map, random_problem
@@ -183,14 +183,15 @@ def test_gradients_agree_with_finite_differences(seed):
     problem = random_problem(seed)
     rows = np.array([0, 3, 8])
     rng = np.random.default_rng(seed)
-    Q = rng.normal(size=(3, 3))
-    Q = Q + Q.T
+    squares = SignedSquares(rng.normal(size=(2, 3)), rng.normal(size=(1, 3)))
+    Q = squares.matrix()
 
     def value(grams, variances):
         K_c = DenseConsensus(grams, ViewWeights.of(variances, 3), problem.presence).consensus_covariance
         return (Q * K_c[np.ix_(rows, rows)]).sum() + 0.7 * np.trace(K_c)
 
-    gradients = problem.dense.evidence_gradients(rows, Q, 0.7)
+    gradients = {j: found.matrix() for j, found in problem.dense.evidence_gradients(rows, squares, 0.7)}
+    assert sorted(gradients) == [0, 1, 2]
     for j in range(3):
         change = rng.normal(size=problem.grams[j].shape)
         change = 1e-6 * (change + change.T)

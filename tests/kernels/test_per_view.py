@@ -1,4 +1,4 @@
-"""Kernels on dense and sparse rows, their gradients, shorthands and widths."""
+"""Kernels on dense and sparse rows, shorthands and widths."""
 
 import numpy as np
 import pytest
@@ -10,12 +10,12 @@ from coview.exceptions import ViewError
 from coview.kernels import (
     diagonal,
     gram,
-    gram_gradient,
     kernel_per_view,
     linear_amplitude,
     median_distance,
     resolve_kernel,
     squared_distances,
+    weighted_derivatives,
 )
 
 RNG = np.random.default_rng(0)
@@ -42,41 +42,10 @@ def test_sparse_rows_give_the_dense_values(kernel, form):
     np.testing.assert_allclose(gram(kernel, X, Y), kernel(DENSE, OTHER), rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
-def test_sparse_gradients_equal_the_dense_ones(kernel):
-    K, dK = gram_gradient(kernel, sp.csr_array(DENSE))
-    expected, gradient = kernel(DENSE, eval_gradient=True)
-    np.testing.assert_allclose(K, expected, rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(dK, gradient, rtol=1e-9, atol=1e-11)
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
-@pytest.mark.parametrize("sparse", [False, True])
-def test_gradients_agree_with_finite_differences(kernel, sparse):
-    X = sp.csr_array(DENSE) if sparse else DENSE
-    _, dK = gram_gradient(kernel, X)
-    assert dK.shape == (7, 7, kernel.n_dims)
-    for t in range(kernel.n_dims):
-        step = 1e-6 * np.eye(kernel.n_dims)[t]
-        up, down = (gram(kernel.clone_with_theta(kernel.theta + s * step), X) for s in (1, -1))
-        np.testing.assert_allclose(dK[:, :, t], (up - down) / 2e-6, rtol=1e-5, atol=1e-8)
-
-
 @pytest.mark.parametrize("kernel", [Matern(1.0), WhiteKernel(), RBF(1.0) + Matern(1.0)], ids=str)
 def test_kernels_without_a_sparse_form_say_so(kernel):
     with pytest.raises(ViewError, match=r"cannot be evaluated on sparse rows\. Use ConstantKernel, RBF"):
         gram(kernel, sp.csr_array(DENSE))
-
-
-def test_a_matern_kernel_is_not_taken_for_the_rbf_it_derives_from():
-    with pytest.raises(ViewError, match="on sparse rows"):
-        gram_gradient(Matern(1.5), sp.csr_array(DENSE))
-
-
-@pytest.mark.parametrize("kernel", FIXED_ONLY, ids=str)
-def test_parameters_that_cannot_be_learnt_on_sparse_rows_say_so(kernel):
-    with pytest.raises(ViewError, match=r"cannot be learnt on sparse rows"):
-        gram_gradient(kernel, sp.csr_array(DENSE))
 
 
 def test_a_callable_has_values_and_no_parameters():
@@ -85,7 +54,7 @@ def test_a_callable_has_values_and_no_parameters():
 
     np.testing.assert_allclose(gram(kernel, DENSE, OTHER), 1 + DENSE @ OTHER.T)
     np.testing.assert_allclose(gram(kernel, DENSE), 1 + DENSE @ DENSE.T)
-    assert gram_gradient(kernel, DENSE)[1].shape == (7, 7, 0)
+    assert weighted_derivatives(kernel, np.ones((7, 7)), DENSE).shape == (0,)
     np.testing.assert_allclose(diagonal(kernel, DENSE), 1 + (DENSE**2).sum(axis=1))
 
 

@@ -9,17 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coview.gaussian_process._parameters import Parameters
+from coview.gaussian_process._parameters import Parameters, theta_of
 from coview.inference import (
     ConsensusPrior,
     DenseConsensus,
     DenseCovariance,
+    LaplaceFit,
     MeanPrior,
     RegressionFit,
+    SignedSquares,
     ViewWeights,
     laplace_fit,
 )
-from coview.kernels import gram, gram_gradient
+from coview.kernels import gram, weighted_derivatives
 
 __all__ = ["EvidenceObjective"]
 
@@ -53,60 +55,62 @@ class EvidenceObjective:
     def value(self, theta: NDArray[np.float64]) -> float:
         """Log marginal likelihood in nats; O(sum n_j^3 + n^3)."""
         point = self.point.at(theta)
-        grams = [gram(kernel, block) for kernel, block in zip(point.kernels, self.blocks, strict=True)]
-        _, prior, scale = self._prior(point, grams)
-        return self._fit(scale * prior.block(self.rows) + self.bias_variance, point)[0]
+        _, prior, scale = self._prior(point)
+        return float(
+            self._fit(scale * prior.block(self.rows) + self.bias_variance, point).log_marginal_likelihoods.sum()
+        )
 
     def value_and_gradient(self, theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """The same with its gradient, O(n_j^2 n_labeled) per view on top."""
+        """The same with its gradient, O(n_j^2 n_labeled) per view on top; no kernel is differentiated pair by pair."""
         point = self.point.at(theta)
-        pairs = [gram_gradient(kernel, block) for kernel, block in zip(point.kernels, self.blocks, strict=True)]
-        consensus, prior, scale = self._prior(point, [K for K, _ in pairs])
+        consensus, prior, scale = self._prior(point, differentiable=True)
         block = prior.block(self.rows)
-        value, Q, noise_gradient = self._fit(scale * block + self.bias_variance, point)
+        fit = self._fit(scale * block + self.bias_variance, point)
+        Q = SignedSquares.total(fit.evidence_gradients())
+        noise = [] if point.noise_variance is None else [point.noise_variance * Q.trace()]
         diagonal = 0.0
         if self.amplitude is not None and prior.mean_diagonal > 0.0:
-            diagonal = -scale * float((Q * block).sum()) / (prior.mean_diagonal * len(self.presence))
-        Q = scale * Q
-        by_view = consensus.evidence_gradients(self.rows, Q, diagonal)
-        parts = [np.einsum("ab,abt->t", M, dK) for M, (_, dK) in zip(by_view, pairs, strict=True)]
-        parts.append(self._variance_gradient(point, by_view, Q, diagonal)[point.free])
-        if point.noise_variance is not None:
-            parts.append(np.array([noise_gradient]))
-        return value, np.concatenate(parts)
+            diagonal = -scale * Q.along(block) / (prior.mean_diagonal * len(self.presence))
+        Q = Q.scaled(scale)
+        by_kernel = [np.zeros(theta_of(kernel).size) for kernel in point.kernels]
+        traces = np.zeros(len(point.kernels))
+        for j, gradient in consensus.evidence_gradients(self.rows, Q, diagonal):
+            kernel, values = point.kernels[j], consensus.grams[j]
+            traces[j] = gradient.trace()
+            if by_kernel[j].size:
+                by_kernel[j] = weighted_derivatives(kernel, gradient.folded(), self.blocks[j], values=values)
+        by_variance = self._variance_gradient(point, traces, Q.diagonal(), diagonal)[point.free]
+        return float(fit.log_marginal_likelihoods.sum()), np.concatenate([*by_kernel, by_variance, noise])
 
     def _variance_gradient(
-        self, point: Parameters, by_view: list[NDArray[np.float64]], Q: NDArray[np.float64], diagonal: float
+        self, point: Parameters, traces: NDArray[np.float64], on_labeled: NDArray[np.float64], diagonal: float
     ) -> NDArray[np.float64]:
         """With respect to log view variances; the mean of the views also loses the white part ``diag(1 / W)``."""
         finite = np.isfinite(point.view_variances)
-        variances = np.where(finite, point.view_variances, 0.0)
-        gradient = np.asarray(variances * np.array([np.trace(M) for M in by_view]))
+        gradient = np.where(finite, point.view_variances, 0.0) * traces
         if self.latent == "mean":
             w = 1.0 / point.view_variances
             total = self.presence @ w
             on_diagonal = np.full(len(self.presence), diagonal)
-            on_diagonal[self.rows] += np.diagonal(Q)
+            on_diagonal[self.rows] += on_labeled
             white = np.divide(on_diagonal, np.square(total), out=np.zeros_like(total), where=total > 0.0)
             gradient = gradient - w * (white @ self.presence)
-        return gradient
+        return np.asarray(gradient)
 
     def _prior(
-        self, point: Parameters, grams: list[NDArray[np.float64]]
+        self, point: Parameters, *, differentiable: bool = False
     ) -> tuple[DenseConsensus, MeanPrior | ConsensusPrior, float]:
+        grams = [gram(kernel, block) for kernel, block in zip(point.kernels, self.blocks, strict=True)]
         weights = ViewWeights.of(point.view_variances, len(grams))
-        consensus = DenseConsensus(grams, weights, self.presence)
+        consensus = DenseConsensus(grams, weights, self.presence, differentiable)
         prior = MeanPrior(consensus) if self.latent == "mean" else ConsensusPrior(consensus)
         if self.amplitude is None or prior.mean_diagonal <= 0.0:
             return consensus, prior, 1.0
         return consensus, prior, self.amplitude / prior.mean_diagonal
 
-    def _fit(self, covariance: NDArray[np.float64], point: Parameters) -> tuple[float, NDArray[np.float64], float]:
-        """Evidence, its derivative with respect to the covariance of the labels, and to the log noise variance."""
+    def _fit(self, covariance: NDArray[np.float64], point: Parameters) -> RegressionFit | LaplaceFit:
+        """The labels' fit under one covariance; of every latent function where there are several."""
         if point.noise_variance is not None:
-            fit = RegressionFit(DenseCovariance(covariance[None]), self.targets[0], np.array([point.noise_variance]))
-            Q = fit.evidence_gradients()[0]
-            return float(fit.log_marginal_likelihoods[0]), Q, point.noise_variance * float(np.trace(Q))
+            return RegressionFit(DenseCovariance(covariance[None]), self.targets[0], np.array([point.noise_variance]))
         stack = np.broadcast_to(covariance, (len(self.targets), *covariance.shape))
-        laplace = laplace_fit(DenseCovariance(stack), self.targets)
-        return float(laplace.log_marginal_likelihoods.sum()), laplace.evidence_gradients().sum(axis=0), 0.0
+        return laplace_fit(DenseCovariance(stack), self.targets)

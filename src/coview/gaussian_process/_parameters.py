@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from coview.kernels import KernelLike
 
-__all__ = ["Evidence", "Parameters"]
+__all__ = ["Evidence", "Parameters", "theta_of"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Parameters:
     @property
     def theta(self) -> NDArray[np.float64]:
         """Natural logarithms: the kernels' thetas in view order, log view variances, log noise; free ones only."""
-        parts = [_theta(kernel) for kernel in self.kernels]
+        parts = [theta_of(kernel) for kernel in self.kernels]
         parts.append(np.log(self.view_variances[self.free]))
         if self.noise_variance is not None:
             parts.append(np.log([self.noise_variance]))
@@ -51,7 +51,7 @@ class Parameters:
             )
         kernels, start = [], 0
         for kernel in self.kernels:
-            size = _theta(kernel).size
+            size = theta_of(kernel).size
             kernels.append(kernel.clone_with_theta(theta[start : start + size]) if size else kernel)
             start += size
         variances = self.view_variances.copy()
@@ -60,7 +60,8 @@ class Parameters:
         return Parameters(kernels, variances, noise)
 
 
-def _theta(kernel: KernelLike) -> NDArray[np.float64]:
+def theta_of(kernel: KernelLike) -> NDArray[np.float64]:
+    """Natural logarithms of the free parameters of a kernel."""
     return np.asarray(kernel.theta) if isinstance(kernel, Kernel) else np.zeros(0)
 
 

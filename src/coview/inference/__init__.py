@@ -23,6 +23,7 @@ from coview.inference._posterior import CrossPosterior, latent_posteriors
 from coview.inference._priors import ConsensusPrior, JointFeatures, JointPrior, MeanPrior, Prior
 from coview.inference._regression import FactoredRegressionFit, RegressionFit, gaussian_log_density, regression_fit
 from coview.inference._shares import ViewWeights, rows_without_view
+from coview.inference._signed_squares import SignedSquares
 
 __all__ = [
     "ConsensusFeaturePosterior",
@@ -52,6 +53,7 @@ __all__ = [
     "RegressionFit",
     "RowSums",
     "RunningMixture",
+    "SignedSquares",
     "ViewWeights",
     "Weighting",
     "averaging_weights",

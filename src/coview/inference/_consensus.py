@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coview.exceptions import ViewError
+from coview.exceptions import NotPositiveDefiniteError, ViewError
+from coview.inference._pooling import Pool, PoolingStep, pool_views, pull_back
 from coview.inference._shares import ViewWeights, rows_without_view
+from coview.inference._signed_squares import SignedSquares
 from coview.linalg import CholeskyFactor, cholesky
 
 __all__ = ["DenseConsensus", "Experts", "NewGrams", "combine_experts"]
@@ -63,11 +65,14 @@ class DenseConsensus:
         Gram matrix of each view over the samples that have it, in increasing order.
     weights : ViewWeights
     presence : ndarray of shape (n_samples, n_views), dtype=bool
+    differentiable : bool, default=False
+        Whether what `evidence_gradients` needs is kept: two more matrices per view.
     """
 
     grams: Sequence[NDArray[np.float64]]
     weights: ViewWeights
     presence: NDArray[np.bool_]
+    differentiable: bool = False
 
     @cached_property
     def rows(self) -> list[NDArray[np.intp]]:
@@ -88,11 +93,6 @@ class DenseConsensus:
     def _active(self) -> list[int]:
         """Views that tie samples together: seen, and of finite variance."""
         return [int(j) for j in np.flatnonzero(self.seen & self.weights.finite)]
-
-    @cached_property
-    def _tied(self) -> NDArray[np.intp]:
-        """Samples that have a view of finite variance."""
-        return np.flatnonzero(self.presence[:, self.weights.finite].any(axis=1))
 
     @cached_property
     def factors(self) -> list[CholeskyFactor | None]:
@@ -118,12 +118,27 @@ class DenseConsensus:
         return total
 
     @cached_property
-    def consensus_covariance(self) -> NDArray[np.float64]:
-        """``K_c``, prior covariance of the consensus function (n_samples, n_samples).
+    def _pooled(self) -> tuple[Pool, list[PoolingStep]]:
+        """Views of finite variance, pooled over the samples that have one."""
+        try:
+            return self._pool(keep_steps=self.differentiable)
+        except NotPositiveDefiniteError:
+            _ = self.factors  # an invalid Gram matrix is named before the pool it went into
+            raise
 
-        Complete views are folded by the parallel sum ``S_1 - S_1 (S_1 + S_2)^{-1} S_1``, which keeps all digits for small
-        variances; otherwise the precision is factored.
-        """
+    def _pool(self, *, keep_steps: bool) -> tuple[Pool, list[PoolingStep]]:
+        grams, rows = [self.grams[j] for j in self._active], [self.rows[j] for j in self._active]
+        return pool_views(grams, rows, self.weights.variances[self._active], keep_steps=keep_steps)
+
+    @cached_property
+    def white(self) -> NDArray[np.float64]:
+        """``1 / W`` (n_samples,), the noise of the consensus about the mean; 0 where no view of finite variance is."""
+        total = self.presence @ self.weights.precisions
+        return np.asarray(np.divide(1.0, total, out=np.zeros_like(total), where=total > 0.0))
+
+    @property
+    def consensus_covariance(self) -> NDArray[np.float64]:
+        """``K_c = K_s + diag(1 / W)``, prior covariance of the consensus function (n_samples, n_samples), made anew."""
         empty = rows_without_view(self.presence)
         if empty.size:
             raise ViewError(
@@ -134,26 +149,15 @@ class DenseConsensus:
             raise ViewError(
                 "The consensus function needs finite view variances; use the mean of the views for infinite ones."
             )
-        return self._tied_covariance
-
-    @cached_property
-    def _tied_covariance(self) -> NDArray[np.float64]:
-        """``K_c`` over the tied samples."""
-        if all(self.rows[j].size == self._tied.size for j in self._active):
-            total = self._shifted(self._active[0])
-            for j in self._active[1:]:
-                half = cholesky(total + self._shifted(j), name="The sum of the views' covariances").half_solve(total)
-                total = total - half.T @ half
-            return total
-        precision = self.precision()[np.ix_(self._tied, self._tied)]
-        return cholesky(precision, name="The consensus precision", hint="Raise view_variances.").inverse()
+        total = self.mean_covariance.copy()
+        total.flat[:: len(total) + 1] += self.white
+        return total
 
     @cached_property
     def mean_covariance(self) -> NDArray[np.float64]:
-        """``K_s``, prior covariance of the mean that the views imply (n_samples, n_samples), without subtraction.
+        """``K_s``, prior covariance of the mean that the views imply (n_samples, n_samples).
 
-        ``K_s = B K_c B^T + sum_j C_j E_j (sigma_j^2 A_j) E_j^T C_j`` with ``A_j = K_j (K_j + sigma_j^2 I)^{-1}`` and
-        ``B = sum_j C_j E_j A_j E_j^T``; views of infinite variance add ``C_j E_j K_j E_j^T C_j``.
+        Views of finite variance are pooled one by one; those of infinite variance add ``C_j E_j K_j E_j^T C_j``.
         """
         empty = rows_without_view(self.presence)
         if empty.size:
@@ -162,20 +166,16 @@ class DenseConsensus:
                 "rows, or fit with no_view='prior'."
             )
         n = len(self.presence)
-        total, B = np.zeros((n, n)), np.zeros((n, n))
-        for j in (int(view) for view in np.flatnonzero(self.seen)):
-            rows, share = self.rows[j], self.shares[self.rows[j], j]
-            grid = np.ix_(rows, rows)
-            if not self.weights.finite[j]:
-                total[grid] += share[:, None] * self.grams[j] * share
-                continue
-            A = self._smoother(j)
-            B[grid] += share[:, None] * A
-            total[grid] += share[:, None] * (self.weights.variances[j] * A) * share
+        if self._active and self._pooled[0].rows.size == n:
+            return self._pooled[0].covariance
+        total = np.zeros((n, n))
         if self._active:
-            B = B[:, self._tied]
-            total += B @ self._tied_covariance @ B.T
-        return np.asarray(0.5 * (total + total.T))
+            tied = self._pooled[0].rows
+            total[np.ix_(tied, tied)] = self._pooled[0].covariance
+        for j in (int(view) for view in np.flatnonzero(self.seen & ~self.weights.finite)):
+            share = self.shares[self.rows[j], j]
+            total[np.ix_(self.rows[j], self.rows[j])] += np.outer(share, share) * self.grams[j]
+        return total
 
     def side_information(self, j: int) -> NDArray[np.float64]:
         """``C_j``, prior covariance of ``f_j`` given that the views agree (n_j, n_j); needs no inverse of ``K_j``."""
@@ -184,45 +184,49 @@ class DenseConsensus:
         return np.asarray(self.weights.variances[j] * A + A @ inner @ A.T)
 
     def evidence_gradients(
-        self, rows: NDArray[np.intp], Q: NDArray[np.float64], diagonal: float = 0.0
-    ) -> list[NDArray[np.float64]]:
+        self, rows: NDArray[np.intp], Q: SignedSquares, diagonal: float = 0.0
+    ) -> Iterator[tuple[int, SignedSquares]]:
         """Derivative of a function of ``K_c`` or ``K_s`` with respect to each ``K_j + sigma_j^2 I``.
 
         Parameters
         ----------
         rows : ndarray of shape (k,)
-        Q : ndarray of shape (k, k), symmetric
+        Q : SignedSquares of k columns
             Derivative with respect to ``K_c(rows, rows)``.
         diagonal : float, default=0.0
             Derivative with respect to each diagonal entry of ``K_c``, on top.
 
-        Returns
-        -------
-        gradients : list of ndarray of shape (n_j, n_j)
+        Yields
+        ------
+        view, gradient : int, SignedSquares of n_j columns
             ``U Q U^T + diagonal U_all U_all^T`` with ``U = Gamma_j E_j^T K_c(:, rows)``, over the samples that a finite view
-            ties; for infinite variances with respect to ``K_j``, ``C_j E_j^T (Q + diagonal I) E_j C_j``.
+            ties; for infinite variances with respect to ``K_j``, ``C_j E_j^T (Q + diagonal I) E_j C_j``. Views that nobody has
+            are left out.
+
+        Notes
+        -----
+        The steps of the pooling are taken back, O(k n_j^2) per view, or O(n n_j^2) with a ``diagonal``.
         """
         n = len(self.presence)
-        gradients = [np.zeros(gram.shape) for gram in self.grams]
-        place = np.full(n, -1)
-        place[self._tied] = np.arange(self._tied.size)
-        inside = np.flatnonzero(place[rows] >= 0)
-        for j in (int(view) for view in np.flatnonzero(self.seen)):
-            mine = self.rows[j]
-            if self.weights.finite[j]:
-                K = self._tied_covariance[place[mine]]
-                U = self._factor(j).solve(K[:, place[rows[inside]]])
-                gradients[j] = U @ Q[np.ix_(inside, inside)] @ U.T
-                if diagonal:
-                    U = self._factor(j).solve(K)
-                    gradients[j] += diagonal * (U @ U.T)
-                continue
-            share = self.shares[mine, j]
-            here, there = np.flatnonzero(np.isin(mine, rows)), np.flatnonzero(np.isin(rows, mine))
-            gradients[j][np.ix_(here, here)] = Q[np.ix_(there, there)]
-            gradients[j].flat[:: mine.size + 1] += diagonal
-            gradients[j] *= np.outer(share, share)
-        return gradients
+        columns = rows
+        if diagonal:
+            columns = np.arange(n)
+            Q = _with_diagonal(Q, rows, diagonal, n)
+        p = len(Q.positive)
+        stacked = np.vstack([Q.positive, Q.negative])
+        if self._active:
+            pool, steps = self._pooled
+            if len(steps) < len(self._active) - 1:
+                pool, steps = self._pool(keep_steps=True)
+            known = np.isin(columns, pool.rows)
+            places = np.searchsorted(pool.rows, columns[known])
+            for j, factors in pull_back(steps, np.ascontiguousarray(stacked[:, known]), places, pool.rows.size):
+                yield self._active[j], SignedSquares(factors[:p], factors[p:])
+        for j in (int(view) for view in np.flatnonzero(self.seen & ~self.weights.finite)):
+            factors = np.zeros((len(stacked), n))
+            factors[:, columns] = stacked * self.shares[columns, j]
+            factors = factors[:, self.rows[j]]
+            yield j, SignedSquares(factors[:p], factors[p:])
 
     def experts(self, new: NewGrams, rows: NDArray[np.intp]) -> Experts:
         """What each view says about new rows, against the latent function at training ``rows``.
@@ -249,8 +253,8 @@ class DenseConsensus:
                 crosses[j] = full[:, rows]
                 covariances[here, j, j] = new.diagonals[j]
         for j, left in projections.items():
-            spread = np.zeros_like(left)
-            spread[:, self._tied] = left[:, self._tied] @ self._tied_covariance
+            spread = left @ self.mean_covariance
+            spread += left * self.white
             crosses[j] = spread[:, rows]
             for k, right in projections.items():
                 covariances[:, j, k] += np.einsum("ij,ij->i", spread, right)
@@ -266,11 +270,6 @@ class DenseConsensus:
         if factor is None:
             raise ViewError(f"View {j} has no finite variance or no samples.")
         return factor
-
-    def _shifted(self, j: int) -> NDArray[np.float64]:
-        shifted = np.array(self.grams[j], dtype=np.float64)
-        shifted.flat[:: shifted.shape[0] + 1] += self.weights.variances[j]
-        return shifted
 
 
 def combine_experts(
@@ -298,6 +297,16 @@ def combine_experts(
     solved = np.linalg.solve(T, ones[:, :, None])[:, :, 0] * ones
     total = solved.sum(axis=1)
     return solved / total[:, None], 1.0 / total
+
+
+def _with_diagonal(Q: SignedSquares, rows: NDArray[np.intp], diagonal: float, n: int) -> SignedSquares:
+    """Q on some of n samples, plus a multiple of the identity on all of them."""
+    positive, negative = np.zeros((len(Q.positive), n)), np.zeros((len(Q.negative), n))
+    positive[:, rows], negative[:, rows] = Q.positive, Q.negative
+    root = np.sqrt(abs(diagonal)) * np.eye(n)
+    if diagonal > 0.0:
+        return SignedSquares(np.vstack([positive, root]), negative)
+    return SignedSquares(positive, np.vstack([negative, root]))
 
 
 def _few(rows: NDArray[np.intp], limit: int = 5) -> str:

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 
-from coview.inference._dense_covariance import DenseCovariance, DenseSites
+from coview.inference._dense_covariance import DenseCovariance, DenseSites, stacked_product
 from coview.inference._factored_covariance import FactoredSites
 from coview.inference._labeled_covariance import LabeledCovariance
+from coview.inference._signed_squares import SignedSquares
 
 __all__ = ["LaplaceFit", "laplace_fit"]
 
@@ -80,13 +81,10 @@ class LaplaceFit:
         variances = self._sites.left_out_variances()
         return self.modes - variances * self.gradients, variances
 
-    def evidence_gradients(self) -> NDArray[np.float64]:
-        """Derivative of the evidence with respect to the covariance matrix of the labeled samples.
+    def evidence_gradients(self) -> list[SignedSquares]:
+        """Derivative of each member's evidence with respect to its covariance matrix of the labeled samples (n, n).
 
-        Returns
-        -------
-        gradients : ndarray of shape (n_members, n, n), symmetric
-            ``sum(gradients[b] * dK)`` is the change of the evidence of member b; the part through the mode is included.
+        The part through the mode is included: ``(g h^T + h g^T) / 2 - (K + Phi^{-1})^{-1} / 2`` with ``h = g / 2 + p``.
 
         Raises
         ------
@@ -95,14 +93,12 @@ class LaplaceFit:
         """
         if not isinstance(self.covariance, DenseCovariance):
             raise TypeError("Evidence gradients are taken with respect to matrices; this fit has factors of them.")
-        factor = self.variance_factors
-        sites = np.swapaxes(factor, 1, 2) @ factor  # (K + Phi^{-1})^{-1}
-        g = self.gradients
+        F = self.variance_factors  # F^T F = (K + Phi^{-1})^{-1}
         q = -0.5 * self._sites.variances * self.curvatures * (1.0 - 2.0 * expit(self.modes))
         # df/dtheta = (I + K Phi)^{-1} dK g, hence q^T df/dtheta = p^T dK g with p = (I + Phi K)^{-1} q
-        p = q - np.einsum("bij,bj->bi", sites, self.covariance.latent(q))
-        outer = g[:, :, None] * (0.5 * g + p)[:, None, :]
-        return np.asarray(0.5 * (outer + np.swapaxes(outer, 1, 2)) - 0.5 * sites)
+        p = q - stacked_product(np.swapaxes(F, 1, 2), stacked_product(F, self.covariance.latent(q)))
+        sides = zip(self.gradients, 0.5 * self.gradients + p, np.sqrt(0.5) * F, strict=True)
+        return [SignedSquares.of_product(g, h, half) for g, h, half in sides]
 
 
 def laplace_fit(covariance: LabeledCovariance, targets: NDArray[np.float64]) -> LaplaceFit:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from coview.inference._dense_covariance import DenseCovariance
 from coview.inference._factored_covariance import FactoredCovariance, FactoredSites
 from coview.inference._labeled_covariance import LabeledCovariance
+from coview.inference._signed_squares import SignedSquares
 from coview.linalg import CholeskyFactor, cholesky
 
 # Noise is taken for this share of the prior variance where it is less: rounding would drown the prior's own part of A.
@@ -47,11 +48,12 @@ class RegressionFit:
     @cached_property
     def _factors(self) -> list[CholeskyFactor]:
         """Cholesky factors of ``G = K(l, l) + sigma^2 I``."""
-        unit = np.eye(self.targets.size)
-        return [
-            cholesky(K + noise * unit, name="The covariance of the labels", hint="Raise noise_variance.")
-            for K, noise in zip(self.covariance.matrices, self.noise_variances, strict=True)
-        ]
+        factors = []
+        for K, noise in zip(self.covariance.matrices, self.noise_variances, strict=True):
+            G = np.array(K)
+            G.flat[:: self.targets.size + 1] += noise
+            factors.append(cholesky(G, name="The covariance of the labels", hint="Raise noise_variance."))
+        return factors
 
     @cached_property
     def gradients(self) -> NDArray[np.float64]:
@@ -63,32 +65,32 @@ class RegressionFit:
         """Coordinates of the posterior mean: the gradients."""
         return self.gradients
 
-    @cached_property
-    def _inverses(self) -> NDArray[np.float64]:
-        return np.stack([factor.inverse() for factor in self._factors])
-
     @property
     def log_marginal_likelihoods(self) -> NDArray[np.float64]:
         """Log density of the labels under each member, in nats (n counts the labeled samples only)."""
         log_dets = np.array([factor.log_det for factor in self._factors])
         return np.asarray(-0.5 * (self.gradients @ self.targets + log_dets + self.targets.size * np.log(2.0 * np.pi)))
 
-    @property
+    @cached_property
     def variance_factors(self) -> NDArray[np.float64]:
         """``F = L^{-1}`` (n_members, n, n): the posterior variance at x is ``k(x, x) - |F k(l, x)|^2``."""
-        unit = np.eye(self.targets.size)
-        return np.stack([factor.half_solve(unit) for factor in self._factors])
+        return np.stack([factor.half_inverse() for factor in self._factors])
 
     def leave_one_out(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and variance of each labeled latent value given the other labels (n_members, n); exact."""
-        diagonals = np.diagonal(self._inverses, axis1=1, axis2=2)
+        diagonals = np.square(self.variance_factors).sum(axis=1)  # of G^{-1}
         variances = np.maximum(1.0 / diagonals - self.noise_variances[:, None], 0.0)
         return self.targets - self.gradients / diagonals, variances
 
-    def evidence_gradients(self) -> NDArray[np.float64]:
-        """Derivatives of the evidence by ``K(l, l)`` (n_members, n, n); their traces are those by the noise variances."""
-        g = self.gradients
-        return np.asarray(0.5 * (g[:, :, None] * g[:, None, :] - self._inverses))
+    def evidence_gradients(self) -> list[SignedSquares]:
+        """Derivative of each member's evidence by ``K(l, l)``, ``(alpha alpha^T - G^{-1}) / 2``.
+
+        Its trace is the derivative by the noise variance.
+        """
+        half = np.sqrt(0.5)
+        return [
+            SignedSquares(half * g[None], half * F) for g, F in zip(self.gradients, self.variance_factors, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -112,26 +114,26 @@ class FactoredRegressionFit:
     noise_variances: NDArray[np.float64]
 
     @cached_property
-    def _noise(self) -> NDArray[np.float64]:
+    def noise(self) -> NDArray[np.float64]:
         """``sigma^2`` (n_members, 1)."""
         least = _LEAST_NOISE * np.square(self.covariance.factors).sum(axis=2).max(axis=1)
         return np.asarray(np.maximum(self.noise_variances, least)[:, None])
 
     @cached_property
     def _sites(self) -> FactoredSites:
-        return self.covariance.given(np.broadcast_to(1.0 / self._noise, (self._noise.size, self.targets.size)))
+        return self.covariance.given(np.broadcast_to(1.0 / self.noise, (self.noise.size, self.targets.size)))
 
     @cached_property
     def coordinates(self) -> NDArray[np.float64]:
         """Posterior means of w (n_members, q), refined once; the mean at features x is ``x w``."""
-        w = self._sites.solve(self.covariance.slope(self.targets / self._noise))
-        residuals = (self.targets - self.covariance.latent(w)) / self._noise
+        w = self._sites.solve(self.covariance.slope(self.targets / self.noise))
+        residuals = (self.targets - self.covariance.latent(w)) / self.noise
         return w + self._sites.solve(self.covariance.slope(residuals) - w)
 
     @cached_property
     def gradients(self) -> NDArray[np.float64]:
         """``alpha = (y - f) / sigma^2`` at the posterior mean f (n_members, n)."""
-        return np.asarray((self.targets - self.covariance.latent(self.coordinates)) / self._noise)
+        return np.asarray((self.targets - self.covariance.latent(self.coordinates)) / self.noise)
 
     @property
     def variance_factors(self) -> NDArray[np.float64]:
@@ -141,7 +143,7 @@ class FactoredRegressionFit:
     @property
     def log_marginal_likelihoods(self) -> NDArray[np.float64]:
         """Log density of the labels under each member, in nats; ``y^T alpha`` is a sum of squares."""
-        n, noise = self.targets.size, self._noise[:, 0]
+        n, noise = self.targets.size, self.noise[:, 0]
         fit = noise * np.square(self.gradients).sum(axis=1) + np.square(self.coordinates).sum(axis=1)
         return np.asarray(-0.5 * (fit + self._sites.log_dets + n * np.log(2.0 * np.pi * noise)))
 

@@ -9,13 +9,13 @@ from coview.kernels._co_training import (
     side_information_kernel,
 )
 from coview.kernels._completion import ViewCompletion
+from coview.kernels._derivatives import weighted_derivatives
 from coview.kernels._features import JointSpectralFeatures, SpectralFeatures, stack_views, take_samples
 from coview.kernels._landmarks import LandmarkFeatures, choose_landmarks
 from coview.kernels._per_view import (
     KernelLike,
     diagonal,
     gram,
-    gram_gradient,
     inner_products,
     kernel_per_view,
     kernel_unit,
@@ -45,7 +45,6 @@ __all__ = [
     "dense_consensus",
     "diagonal",
     "gram",
-    "gram_gradient",
     "inner_products",
     "kernel_per_view",
     "kernel_unit",
@@ -57,4 +56,5 @@ __all__ = [
     "squared_distances",
     "stack_views",
     "take_samples",
+    "weighted_derivatives",
 ]

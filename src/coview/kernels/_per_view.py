@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import cdist, pdist
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import (
     RBF,
@@ -22,12 +22,12 @@ from sklearn.gaussian_process.kernels import (
 
 from coview.exceptions import ViewError
 from coview.kernels._precomputed import PrecomputedKernel
+from coview.linalg import mirror_upper
 
 __all__ = [
     "KernelLike",
     "diagonal",
     "gram",
-    "gram_gradient",
     "inner_products",
     "kernel_per_view",
     "kernel_unit",
@@ -43,6 +43,8 @@ KernelLike: TypeAlias = Any
 _SHORTHANDS = ("linear", "rbf", "precomputed")
 _MEDIAN_ROWS = 1000
 _DIAGONAL_BLOCK = 64
+# Rows per step of a large Gram matrix: what stays in a processor's cache.
+_STRIP = 64
 
 
 def kernel_per_view(kernel: Any, names: Sequence[str]) -> list[KernelLike]:
@@ -167,6 +169,8 @@ def gram(kernel: KernelLike, X: Any, Y: Any = None) -> NDArray[np.float64]:
         if sp.issparse(X) or (Y is not None and sp.issparse(Y)):
             return _sparse_gram(kernel, X, X if Y is None else Y)
         amplitude, kernel = _without_constant(kernel)
+        if Y is None and type(kernel) is RBF:  # Matern is a subclass with another formula
+            return _rbf_gram(kernel, X, amplitude)
         K = np.asarray(kernel(X) if Y is None else kernel(X, Y), dtype=np.float64)
         return K if amplitude == 1.0 else amplitude * K
     if not callable(kernel):
@@ -176,6 +180,20 @@ def gram(kernel: KernelLike, X: Any, Y: Any = None) -> NDArray[np.float64]:
     if values.shape != expected:
         raise ViewError(f"The kernel function must return an array of shape {expected}; got {values.shape}.")
     return values
+
+
+def _rbf_gram(kernel: RBF, X: NDArray[np.float64], amplitude: float) -> NDArray[np.float64]:
+    """``amplitude`` times the RBF kernel between all rows of X, one strip of the upper triangle after the other."""
+    scaled = np.asarray(X, dtype=np.float64) / kernel.length_scale
+    K = np.empty((len(scaled), len(scaled)))
+    for start in range(0, len(scaled), _STRIP):
+        strip = cdist(scaled[start : start + _STRIP], scaled[start:], "sqeuclidean")
+        strip *= -0.5
+        np.exp(strip, out=strip)
+        if amplitude != 1.0:
+            strip *= amplitude
+        K[start : start + _STRIP, start:] = strip
+    return mirror_upper(K)
 
 
 def _without_constant(kernel: Kernel) -> tuple[float, Kernel]:
@@ -229,35 +247,3 @@ def kernel_unit(kernel: KernelLike, X: Any) -> float:
     own = diagonal(kernel, X)
     mean = float(own.mean()) if own.size else 1.0
     return mean if mean > 0.0 else 1.0
-
-
-def gram_gradient(kernel: KernelLike, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Gram matrix (n, n) and its derivatives (n, n, n_theta) with respect to the kernel's log parameters ``theta``."""
-    if not isinstance(kernel, Kernel) or kernel.n_dims == 0:
-        K = gram(kernel, X)
-        return K, np.zeros((*K.shape, 0))
-    if not X.shape[0]:
-        return np.zeros((0, 0)), np.zeros((0, 0, kernel.n_dims))
-    if not sp.issparse(X):
-        K, dK = kernel(X, eval_gradient=True)
-        return np.asarray(K), np.asarray(dK)
-    return _sparse_gradient(kernel, X)
-
-
-def _sparse_gradient(kernel: Kernel, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The same for sparse rows, by the rules of sums and products."""
-    K = _sparse_gram(kernel, X, X)
-    if kernel.n_dims == 0:
-        return K, np.zeros((*K.shape, 0))
-    if isinstance(kernel, Sum | Product):
-        (K1, d1), (K2, d2) = _sparse_gradient(kernel.k1, X), _sparse_gradient(kernel.k2, X)
-        if isinstance(kernel, Product):
-            d1, d2 = d1 * K2[:, :, None], d2 * K1[:, :, None]
-        return K, np.concatenate([d1, d2], axis=2)
-    if isinstance(kernel, ConstantKernel):
-        return K, K[:, :, None]
-    if isinstance(kernel, DotProduct):
-        return K, np.full((*K.shape, 1), 2.0 * float(kernel.sigma_0) ** 2)
-    if type(kernel) is RBF and np.ndim(kernel.length_scale) == 0:
-        return K, (K * squared_distances(X, X) / float(kernel.length_scale) ** 2)[:, :, None]
-    raise ViewError(f"The parameters of {kernel} cannot be learnt on sparse rows; fix them, or use dense rows.")

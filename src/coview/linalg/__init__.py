@@ -1,16 +1,28 @@
 """Factorizations and eigenpairs: arrays in, arrays out."""
 
-from coview.linalg._cholesky import CholeskyFactor, cholesky, invert_lower, solve_positive_definite
+from coview.linalg._cholesky import (
+    JITTER_SHARES,
+    CholeskyFactor,
+    cholesky,
+    invert_lower,
+    solve_positive_definite,
+)
 from coview.linalg._eigen import leading_eigenpairs, leading_eigenpairs_of_operator
+from coview.linalg._in_place import factor_lower_in_place, half_solve_rows, mirror_upper, subtract_row_products
 from coview.linalg._incomplete_cholesky import IncompleteCholesky, incomplete_cholesky
 
 __all__ = [
+    "JITTER_SHARES",
     "CholeskyFactor",
     "IncompleteCholesky",
     "cholesky",
+    "factor_lower_in_place",
+    "half_solve_rows",
     "incomplete_cholesky",
     "invert_lower",
     "leading_eigenpairs",
     "leading_eigenpairs_of_operator",
+    "mirror_upper",
     "solve_positive_definite",
+    "subtract_row_products",
 ]

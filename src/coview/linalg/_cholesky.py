@@ -9,8 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack
 
 from coview.exceptions import NotPositiveDefiniteError
+from coview.linalg._in_place import mirror_upper
 
-__all__ = ["CholeskyFactor", "cholesky", "invert_lower", "solve_positive_definite"]
+__all__ = ["JITTER_SHARES", "CholeskyFactor", "cholesky", "invert_lower", "solve_positive_definite"]
+
+# What is added to a diagonal, as a share of its mean, in turn until the factorization succeeds.
+JITTER_SHARES = (0.0, 1e-12, 1e-10, 1e-8, 1e-6)
 
 # From this order on, one LAPACK Cholesky per matrix beats the stacked LU of numpy.
 _STACK_LIMIT = 48
@@ -36,29 +40,44 @@ class CholeskyFactor:
         """Natural logarithm of the determinant of the factored matrix."""
         return 2.0 * float(np.log(np.diagonal(self.lower)).sum())
 
+    @property
+    def _triangle(self) -> tuple[NDArray[np.float64], int]:
+        """The factor as LAPACK takes it without a copy, column by column, and whether that is its lower triangle."""
+        return (self.lower, 1) if self.lower.flags.f_contiguous else (self.lower.T, 0)
+
     def solve(self, rhs: NDArray[np.float64]) -> NDArray[np.float64]:
         """``A^{-1} rhs`` for the factored matrix A; O(n^2) per column."""
         if not rhs.size:
             return np.zeros(rhs.shape)
-        solution, _ = lapack.dpotrs(self.lower, rhs, lower=1)
+        triangle, lower = self._triangle
+        solution, _ = lapack.dpotrs(triangle, rhs, lower=lower)
         return np.asarray(solution).reshape(rhs.shape)
 
     def half_solve(self, rhs: NDArray[np.float64], *, transposed: bool = False) -> NDArray[np.float64]:
         """``L^{-1} rhs``, or ``L^{-T} rhs`` when transposed; O(n^2) per column."""
         if not rhs.size:
             return np.zeros(rhs.shape)
-        solution, _ = lapack.dtrtrs(self.lower, rhs, lower=1, trans=int(transposed))
+        triangle, lower = self._triangle
+        solution, _ = lapack.dtrtrs(triangle, rhs, lower=lower, trans=int(transposed == bool(lower)))
         return np.asarray(solution).reshape(rhs.shape)
+
+    def half_inverse(self) -> NDArray[np.float64]:
+        """``L^{-1}``, lower triangular, for callers that use all of it; O(n^3 / 3)."""
+        if not self.lower.size:
+            return np.zeros_like(self.lower)
+        triangle, lower = self._triangle
+        inverse = np.asarray(lapack.dtrtri(triangle, lower=lower)[0])
+        return inverse if lower else inverse.T
 
     def inverse(self) -> NDArray[np.float64]:
         """The inverse as a full symmetric matrix, for callers whose result *is* the inverse; O(n^3)."""
         if not self.lower.size:
             return np.zeros_like(self.lower)
-        inverse, info = lapack.dpotri(self.lower, lower=1)
+        triangle, lower = self._triangle
+        inverse, info = lapack.dpotri(triangle, lower=lower)
         if info != 0:
             raise NotPositiveDefiniteError(f"The Cholesky factor is singular at row {info - 1}.")
-        strict = np.tril(inverse, -1)
-        return np.asarray(np.tril(inverse) + strict.T)
+        return mirror_upper(np.asarray(inverse).T if lower else np.asarray(inverse))
 
 
 def cholesky(
@@ -103,14 +122,12 @@ def cholesky(
             f"{name} must be finite to be factored; it holds NaN or infinity. {hint}".rstrip()
         )
     scale = float(np.mean(np.diagonal(matrix))) if matrix.size else 1.0
-    share = 0.0
-    while share <= max_jitter:
+    for share in JITTER_SHARES:
+        if share > max_jitter or (share and scale <= 0.0):
+            break
         lower, info = _lower_factor(matrix, share * scale)
         if info == 0:
             return CholeskyFactor(lower, share * scale)
-        share = 1e-12 if share == 0.0 else share * 100.0
-        if scale <= 0.0:
-            break
     smallest = float(np.linalg.eigvalsh(matrix)[0])
     raise NotPositiveDefiniteError(
         f"{name} must be positive definite; its smallest eigenvalue is {smallest:.1e} "
@@ -119,14 +136,17 @@ def cholesky(
 
 
 def _lower_factor(matrix: NDArray[np.float64], jitter: float) -> tuple[NDArray[np.float64], int]:
-    """LAPACK's factor of ``matrix + jitter I`` and its error code."""
+    """LAPACK's factor of ``matrix + jitter I``, in the memory order of the matrix, and its error code."""
     if not matrix.size:
         return matrix.copy(), 0
-    work = np.array(matrix, order="F")
+    work = np.array(matrix)
     if jitter:
         work.flat[:: matrix.shape[0] + 1] += jitter
-    lower, info = lapack.dpotrf(work, lower=1, clean=1, overwrite_a=1)
-    return np.asarray(lower), int(info)
+    if work.flags.f_contiguous:
+        lower, info = lapack.dpotrf(work, lower=1, clean=1, overwrite_a=1)
+        return np.asarray(lower), int(info)
+    upper, info = lapack.dpotrf(np.ascontiguousarray(work).T, lower=0, clean=1, overwrite_a=1)
+    return np.asarray(upper).T, int(info)
 
 
 def solve_positive_definite(matrices: NDArray[np.float64], rhs: NDArray[np.float64]) -> NDArray[np.float64]:
