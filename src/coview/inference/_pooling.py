@@ -22,7 +22,7 @@ from coview.linalg import (
     subtract_row_products,
 )
 
-__all__ = ["Pool", "PoolingStep", "pool_views", "pull_back"]
+__all__ = ["Pool", "PoolingStep", "pool_views", "project", "pull_back"]
 
 # Rows per pass over a large matrix: what stays in a processor's cache.
 _STRIP = 64
@@ -294,7 +294,6 @@ def pull_back(
     """
     full = np.zeros((len(rows), size))
     full[:, columns] = rows
-    first = sum(range(len(steps) + 1)) - sum(step.view for step in steps)  # the view that no step pooled with others
     for place, step in enumerate(reversed(steps)):
         # the first derivative rests on few samples
         gains = rows @ step.half_gains[columns] if place == 0 else full @ step.half_gains
@@ -304,4 +303,57 @@ def pull_back(
         yield step.view, own
         full = full[:, step.before] * step.shares[step.before]
         full[:, step.here] -= gains
-    yield first, full
+    yield _first(steps), full
+
+
+def project(
+    steps: Sequence[PoolingStep], view: int, cross: NDArray[np.float64], columns: NDArray[np.intp]
+) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
+    """New values of a view's function against what pooling has asked of the training samples.
+
+    Parameters
+    ----------
+    steps : sequence of PoolingStep
+    view : int
+    cross : ndarray of shape (n_new, n_j)
+        Kernel values of the view between new samples and its training samples.
+    columns : ndarray of shape (n_columns,)
+        Positions among the pooled samples.
+
+    Returns
+    -------
+    known : list of ndarray of shape (n_new, o)
+        Per step, from the last to the first that the view has part in: the covariance with the difference there, whitened.
+        Prior covariances of new values less the products of these are those once the views have been asked to agree.
+    covariances : ndarray of shape (n_new, n_columns)
+        With the mean of the pooled views at the columns, once they have.
+
+    Notes
+    -----
+    O(n_new o (o + 2 k)) per step; the last one, whose mean is wanted at the columns only, O(n_new o (o + 2 n_columns)).
+    """
+    known: list[NDArray[np.float64]] = []
+    current = cross if view == _first(steps) else None  # covariance with the mean of the views so far
+    for step in steps:
+        last = step is steps[-1]
+        if current is None and step.view != view:
+            continue
+        wanted = columns if last else np.arange(step.shares.size)
+        spread = np.zeros((len(cross), step.shares.size))
+        if current is None:
+            whitened = -cross.take(step.there, axis=1)
+            spread[:, step.added] = cross * step.new_shares[step.added]
+        else:
+            whitened = current.take(step.here, axis=1)
+            spread[:, step.before] = current * step.shares[step.before]
+        known.insert(0, half_solve_rows(step.lower, whitened))
+        gains = step.half_gains[columns] if last else step.half_gains
+        current = spread.take(wanted, axis=1) - whitened @ gains.T
+    if current is None:
+        raise ValueError(f"View {view} is not among the pooled ones.")
+    return known, current if steps else current.take(columns, axis=1)
+
+
+def _first(steps: Sequence[PoolingStep]) -> int:
+    """The view that no step pooled with others."""
+    return sum(range(len(steps) + 1)) - sum(step.view for step in steps)

@@ -40,8 +40,10 @@ class SignedSquares:
     def of_product(cls, a: NDArray[np.float64], b: NDArray[np.float64], negative: NDArray[np.float64]) -> SignedSquares:
         """``(a b^T + b a^T) / 2 - N^T N`` for vectors of shape (n,)."""
         lengths = float(np.linalg.norm(a)), float(np.linalg.norm(b))
-        ratio = np.sqrt(lengths[1] / lengths[0]) if min(lengths) > 0.0 else 1.0
-        a, b = 0.5 * ratio * a, 0.5 / ratio * b  # of one length, so that neither drowns in the other
+        if not all(lengths):
+            return cls(np.zeros((0, a.size)), negative)
+        ratio = np.sqrt(lengths[1] / lengths[0])  # brings both to one length, so that neither drowns in the other
+        a, b = 0.5 * ratio * a, 0.5 / ratio * b
         return cls((a + b)[None], np.vstack([(a - b)[None], negative]))
 
     @classmethod
