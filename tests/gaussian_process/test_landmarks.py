@@ -58,8 +58,8 @@ def test_features_are_those_of_the_landmarks(few_landmarks):
     maps, training = samples.view_features(setting)
     features = maps[0]
     rows = views[views.names[0]]
-    assert features._rows.shape == (15, 2)
-    own = SpectralFeatures(samples.kernels(None)[0], 5, center=True).fit(features._rows)
+    assert features.landmarks_.shape == (15, 2)
+    own = SpectralFeatures(samples.kernels(None)[0], 5, center=True).fit(features.landmarks_)
     np.testing.assert_allclose(training.take(slice(None))[0], own.transform(rows), rtol=1e-10)
 
 

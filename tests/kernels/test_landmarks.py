@@ -35,7 +35,7 @@ def test_units_of_rows_and_kernels_do_not_matter(scale):
     X = rows()
     plain = LandmarkFeatures(RBF(1.5), 6, scale=False).fit(X)
     stretched = LandmarkFeatures(RBF(1.5 * scale), 6, scale=False).fit(scale * X)
-    np.testing.assert_array_equal(stretched.positions_, plain.positions_)
+    np.testing.assert_array_equal(stretched.spectrum_.positions, plain.spectrum_.positions)
     np.testing.assert_allclose(stretched.transform(scale * X), plain.transform(X), atol=1e-9)
     louder = LandmarkFeatures(ConstantKernel(scale) * RBF(1.5), 6, scale=False).fit(X)
     np.testing.assert_allclose(louder.transform(X), np.sqrt(scale) * plain.transform(X), atol=1e-9 * np.sqrt(scale))
@@ -51,7 +51,7 @@ def test_error_falls_with_rank_and_leading_features_stay():
         phi = features.transform(X)
         np.testing.assert_allclose(phi, most[:, :r], atol=1e-10)
         errors.append(np.trace(K - phi @ phi.T))
-        landmarks = features.positions_
+        landmarks = features.spectrum_.positions
         np.testing.assert_allclose((phi @ phi.T)[landmarks], K[landmarks], atol=1e-9)
     assert (np.diff(errors) < 0).all()
     assert errors[-1] > 0
@@ -60,23 +60,49 @@ def test_error_falls_with_rank_and_leading_features_stay():
 def test_repeated_rows_and_low_ranks_need_fewer_landmarks():
     repeated = np.tile(rows(5), (3, 1))
     features = LandmarkFeatures(Matern(1.0), 12).fit(repeated)
-    assert sorted(features.positions_ % 5) == [0, 1, 2, 3, 4]
-    assert LandmarkFeatures("linear", 12).fit(rows()).positions_.size == 4
+    assert sorted(features.spectrum_.positions % 5) == [0, 1, 2, 3, 4]
+    assert LandmarkFeatures("linear", 12).fit(rows()).spectrum_.positions.size == 4
 
 
 def test_landmarks_stand_among_the_candidates_and_are_seeded():
     X = rows(60)
     one, same, other = (LandmarkFeatures("rbf", 10, n_candidates=20, random_state=seed).fit(X) for seed in (None, 0, 1))
-    np.testing.assert_array_equal(one.positions_, same.positions_)
-    assert set(one.positions_) != set(other.positions_)
-    assert one.positions_.size == 10
+    np.testing.assert_array_equal(one.spectrum_.positions, same.spectrum_.positions)
+    assert set(one.spectrum_.positions) != set(other.spectrum_.positions)
+    assert one.spectrum_.positions.size == 10
 
 
-def test_known_positions_give_the_same_features():
+def test_a_known_spectrum_gives_the_same_features():
     X = rows(30)
-    fitted = LandmarkFeatures("rbf", 8, center=True).fit(X)
-    again = LandmarkFeatures("rbf", 8, center=True).fit(X, positions=fitted.positions_)
+    fitted = LandmarkFeatures("rbf", 8, 12, center=True).fit(X)
+    again = LandmarkFeatures("rbf", 8, 12, center=True).fit(X, spectrum=fitted.spectrum_)
     np.testing.assert_array_equal(again.transform(X), fitted.transform(X))
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("scale", [False, True])
+def test_with_all_rows_as_landmarks_the_leading_directions_are_the_spectrum(center, scale):
+    X, new = rows(), rows(6, seed=1)
+    options = {"center": center, "scale": scale}
+    spectral = SpectralFeatures(RBF(1.5), 5, **options).fit(X)
+    features = LandmarkFeatures(RBF(1.5), 5, 15, **options).fit(X)
+    np.testing.assert_allclose(features.eigenvalues_, spectral.eigenvalues_, rtol=1e-8)
+    phi, expected = features.transform(X), spectral.transform(X)
+    np.testing.assert_allclose(phi @ phi.T, expected @ expected.T, atol=1e-8)
+    np.testing.assert_allclose(features.transform(new) @ phi.T, spectral.transform(new) @ expected.T, atol=1e-7)
+
+
+def test_more_landmarks_than_components_come_nearer_to_the_spectrum():
+    X = rows(60)
+    values, vectors = np.linalg.eigh(RBF(1.5)(X))
+    best = vectors[:, -6:] * values[-6:] @ vectors[:, -6:].T
+    errors = []
+    for q in (6, 12, 24, 60):
+        phi = LandmarkFeatures(RBF(1.5), 6, q, scale=False).fit(X).transform(X)
+        assert phi.shape == (60, 6)
+        errors.append(np.linalg.norm(phi @ phi.T - best))
+    assert (np.diff(errors) < 0).all()
+    assert errors[-1] < 1e-6
 
 
 def test_rows_come_in_blocks_that_change_nothing(monkeypatch):
@@ -102,4 +128,5 @@ def test_a_view_may_have_a_kernel_that_is_a_function():
     X = rows()
     features = LandmarkFeatures(lambda A, B: np.minimum(np.abs(A).sum(axis=1)[:, None], np.abs(B).sum(axis=1)), None)
     phi = features.fit(X).transform(X)
-    np.testing.assert_allclose(phi @ phi.T, features.scale_**-1 * gram(features.kernel_, X), atol=1e-8)
+    K = gram(features.kernel_, X)
+    np.testing.assert_allclose(phi @ phi.T, K / np.mean(np.diagonal(K)), atol=1e-8)

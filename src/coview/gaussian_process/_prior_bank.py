@@ -18,6 +18,7 @@ from coview.gaussian_process._new_samples import NewSamples
 from coview.gaussian_process._setting import Setting
 from coview.gaussian_process._stored_settings import restored_settings, stored_settings
 from coview.gaussian_process._training_features import HELD_NUMBERS, ComputedFeatures, held_if_few
+from coview.gaussian_process._view_maps import ViewFeatures, sliceable, view_map
 from coview.inference import (
     ConsensusPrior,
     DenseConsensus,
@@ -174,7 +175,7 @@ class PriorBank:
     def _forget_dense(self) -> None:
         """Make room for one more prior of exact kernels: they hold n x n matrices."""
         n, m = self.presence.shape
-        room = max(1, int(_DENSE_NUMBERS // max((m + 2) * n * n, 1)))
+        room = max(1, int(_DENSE_NUMBERS // max(3 * m * n * n, 1)))
         for kind in ("prior", "grams"):
             known = list(self._cache.items())  # a copy, since threads share the bank
             dense = [key for key, value in known if isinstance(key, tuple) and key[0] == kind and _is_dense(value)]
@@ -234,23 +235,19 @@ class PriorBank:
             [kernel_unit(kernel, block) for kernel, block in zip(self.kernels(spec), self.blocks, strict=True)]
         )
 
-    def view_features(self, setting: Setting) -> tuple[list[SpectralFeatures], FeatureRows]:
+    def view_features(self, setting: Setting) -> tuple[list[ViewFeatures], FeatureRows]:
         """Feature map of each view, and the training samples' features (r_j each), at the largest rank planned."""
         key = ("features", feature_key(setting))
-        return cast("tuple[list[SpectralFeatures], FeatureRows]", self._once(key, lambda: self._map_views(setting)))
+        return cast("tuple[list[ViewFeatures], FeatureRows]", self._once(key, lambda: self._map_views(setting)))
 
-    def _map_views(self, setting: Setting) -> tuple[list[SpectralFeatures], FeatureRows]:
+    def _map_views(self, setting: Setting) -> tuple[list[ViewFeatures], FeatureRows]:
         spectra = self._spectra.get(feature_key(setting), [None] * len(self.names))
         maps, training = [], []
         for kernel, block, spectrum in zip(self.kernels(setting.kernels), self.blocks, spectra, strict=True):
-            features = SpectralFeatures(kernel, self._rank(setting), center=setting.center, scale=setting.scale)
+            features: Any = view_map(kernel, block, setting, self._rank(setting), _LANDMARKS, self.random_state)
             maps.append(features)
-            if block.shape[0] <= _LANDMARKS or not self._sliceable(kernel):
+            if block.shape[0] <= _LANDMARKS or not sliceable(kernel):
                 training.append(features.fit_transform(block, spectrum=spectrum))
-            elif linear_amplitude(kernel) is None:
-                state = check_random_state(self.random_state)
-                rows = block[np.sort(state.choice(block.shape[0], _LANDMARKS, replace=False))]
-                features.fit(rows, spectrum=spectrum)
             else:
                 features.fit(block, spectrum=spectrum)
         self._spectra[feature_key(setting)] = [features.spectrum_ for features in maps]
@@ -266,15 +263,11 @@ class PriorBank:
 
     def _held(self, setting: Setting, features: ComputedFeatures) -> FeatureRows:
         """Features as arrays while there is room for them beside those held already, of precomputed kernels always."""
-        given = not all(self._sliceable(kernel) for kernel in self.kernels(setting.kernels))
+        given = not all(sliceable(kernel) for kernel in self.kernels(setting.kernels))
         held = held_if_few(features, sys.maxsize if given else HELD_NUMBERS - sum(self._numbers.values()))
         if isinstance(held, HeldFeatures):
             self._numbers[feature_key(setting)] = sum(block.size for block in held.features)
         return held
-
-    @staticmethod
-    def _sliceable(kernel: KernelLike) -> bool:
-        return not isinstance(kernel, PrecomputedKernel)
 
     @property
     def landmarks(self) -> NDArray[np.intp]:
@@ -304,7 +297,7 @@ class PriorBank:
         kernels = self.kernels(setting.kernels)
         sample = self.landmarks
         linear = all(linear_amplitude(kernel) is not None for kernel in kernels)
-        if linear or not all(self._sliceable(kernel) for kernel in kernels):
+        if linear or not all(sliceable(kernel) for kernel in kernels):
             sample = np.arange(len(presence))
         spectrum, column_means = self._spectra.get(feature_key(setting), (None, None))
         known: dict[str, Any] = {"spectrum": spectrum, "column_means": column_means}

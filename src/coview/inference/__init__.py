@@ -7,6 +7,7 @@ from coview.inference._dense_covariance import DenseCovariance
 from coview.inference._evidence import EvidenceMaximum, maximize_evidence
 from coview.inference._factored_covariance import FactoredCovariance
 from coview.inference._feature_consensus import FeatureConsensus, NewFeatures
+from coview.inference._feature_evidence import FeatureEvidence, FeatureGradient
 from coview.inference._feature_posterior import ConsensusFeaturePosterior, FeaturePosterior
 from coview.inference._feature_rows import FeatureRows, HeldFeatures, row_slices
 from coview.inference._feature_sums import FeatureSums, PatternGrams, RowSums, feature_sums
@@ -36,6 +37,8 @@ __all__ = [
     "FactoredCovariance",
     "FactoredRegressionFit",
     "FeatureConsensus",
+    "FeatureEvidence",
+    "FeatureGradient",
     "FeaturePosterior",
     "FeatureRows",
     "FeatureSums",

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from coview.inference._feature_rows import FeatureRows, row_slices
-from coview.inference._pair_weights import Patterns, pair_weights
+from coview.inference._pair_weights import Patterns, pair_weights, signed_pairs
 from coview.inference._shares import ViewWeights
 
-__all__ = ["FeatureSums", "PatternGrams", "RowSums", "feature_sums"]
+__all__ = ["FeatureSums", "PatternGrams", "RowSums", "feature_sums", "stacked_by_pattern"]
 
 
 def _starts(widths: Sequence[int]) -> list[int]:
@@ -61,7 +61,7 @@ class PatternGrams:
             size = int(held @ np.array(widths, dtype=np.intp))
             grams.append(np.zeros((size, size), order="F"))
         for block in row_slices(len(rows.presence)):
-            for p, stacked in _stacked_by_pattern(rows.take(block), rows.presence[block], patterns, block):
+            for p, _, stacked in stacked_by_pattern(rows.take(block), rows.presence[block], patterns, block):
                 if stacked.size:
                     grams[p] = blas.dsyrk(1.0, stacked.T, 1.0, grams[p], lower=1, overwrite_c=1)
         return cls(widths, patterns, [np.tril(gram) + np.tril(gram, -1).T for gram in grams])
@@ -72,11 +72,7 @@ class PatternGrams:
         ``P_w = I + sum_i sum_{j<k} (w_j w_k / W_i) z z^T`` with z = (phi_ij, -phi_ik). No term is subtracted from another,
         so that small variances and samples with one view lose no digits.
         """
-        pairs = pair_weights(weights, self.patterns.presence)
-        signed = -pairs
-        diagonal = np.arange(len(self.widths))
-        signed[:, diagonal, diagonal] = pairs.sum(axis=2)
-        return np.asarray(np.eye(sum(self.widths)) + self._weighted(signed))
+        return np.asarray(np.eye(sum(self.widths)) + self._weighted(signed_pairs(weights, self.patterns.presence)))
 
     def mean_outer(self, weights: ViewWeights) -> NDArray[np.float64]:
         """``H^T H / n_samples`` (R, R), rows of H the features of a sample times the shares of its views."""
@@ -119,16 +115,20 @@ class PatternGrams:
         return [self.widths[j] for j in views], np.concatenate([np.zeros(0, dtype=np.intp), *parts])
 
 
-def _stacked_by_pattern(
+def stacked_by_pattern(
     features: Sequence[NDArray[np.float64]], presence: NDArray[np.bool_], patterns: Patterns, block: slice
-) -> Iterator[tuple[int, NDArray[np.float64]]]:
-    """Features side by side (n_p, R_p) of the samples of each pattern in a block of rows."""
+) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.float64]]]:
+    """Each pattern in a block of rows, where its samples are in the block, and their features side by side (n_p, R_p)."""
     codes = patterns.codes[block]
     places = np.cumsum(presence, axis=0) - 1
     for p in np.unique(codes).tolist():
         mine = np.flatnonzero(codes == p)
         views = np.flatnonzero(patterns.presence[p]).tolist()
-        yield p, np.concatenate([features[j][places[mine, j]] for j in views] or [np.zeros((mine.size, 0))], axis=1)
+        yield (
+            p,
+            mine,
+            np.concatenate([features[j][places[mine, j]] for j in views] or [np.zeros((mine.size, 0))], axis=1),
+        )
 
 
 @dataclass(frozen=True)

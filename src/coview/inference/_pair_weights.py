@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from coview.inference._shares import ViewWeights
 
-__all__ = ["Patterns", "pair_weights", "variance_gradient"]
+__all__ = ["Patterns", "pair_weights", "signed_pairs", "variance_gradient"]
 
 # Presence fits into the bits of one integer up to this many views.
 _BITS = 62
@@ -53,6 +53,15 @@ def pair_weights(weights: ViewWeights, presence: NDArray[np.bool_]) -> NDArray[n
     diagonal = np.arange(w.shape[1])
     pairs[:, diagonal, diagonal] = 0.0
     return np.asarray(pairs)
+
+
+def signed_pairs(weights: ViewWeights, presence: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Factors of ``phi_ij phi_ik^T`` in the precision (n_rows, n_views, n_views): minus a pair's weight, their sum for j = k."""
+    pairs = pair_weights(weights, presence)
+    signed = -pairs
+    diagonal = np.arange(pairs.shape[1])
+    signed[:, diagonal, diagonal] = pairs.sum(axis=2)
+    return signed
 
 
 def variance_gradient(

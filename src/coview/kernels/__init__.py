@@ -11,7 +11,7 @@ from coview.kernels._co_training import (
 from coview.kernels._completion import ViewCompletion
 from coview.kernels._derivatives import weighted_derivatives
 from coview.kernels._features import JointSpectralFeatures, SpectralFeatures, stack_views, take_samples
-from coview.kernels._landmarks import LandmarkFeatures, choose_landmarks
+from coview.kernels._landmarks import LandmarkFeatures, LandmarkSpectrum
 from coview.kernels._per_view import (
     KernelLike,
     diagonal,
@@ -33,12 +33,12 @@ __all__ = [
     "JointSpectralFeatures",
     "KernelLike",
     "LandmarkFeatures",
+    "LandmarkSpectrum",
     "LinearSpectrum",
     "PrecomputedKernel",
     "SpectralFeatures",
     "ViewCompletion",
     "ViewScaling",
-    "choose_landmarks",
     "co_regularization_precision",
     "co_training_kernel",
     "co_training_precision",

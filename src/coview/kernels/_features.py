@@ -41,6 +41,8 @@ class SpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     eigenvalues_ : ndarray of shape (rank,)
         Kept eigenvalues of the scaled Gram matrix, decreasing.
     spectrum_ : LinearSpectrum or GramSpectrum
+    landmarks_ : ndarray or sparse matrix of shape (n, p) or None
+        Training rows that kernel values are taken with; None for a linear kernel.
     kernel_ : kernel object or callable
 
     Notes
@@ -84,7 +86,7 @@ class SpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.kernel_ = resolve_kernel(self.kernel, X, check_random_state(0))
         amplitude = linear_amplitude(self.kernel_)
         self._root = None if amplitude is None else float(np.sqrt(amplitude))
-        self._rows = X if amplitude is None else None
+        self.landmarks_ = X if amplitude is None else None
 
     def _values(self, X: Any) -> Any:
         """What the spectrum of the training rows is taken of: scaled rows, or their kernel values."""
@@ -102,7 +104,7 @@ class SpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(self.spectrum_, LinearSpectrum):
             return self.spectrum_.project(X * self._root)
         starts = range(0, X.shape[0], _BLOCK_ROWS)
-        blocks = (gram(self.kernel_, X[start : start + _BLOCK_ROWS], self._rows) for start in starts)
+        blocks = (gram(self.kernel_, X[start : start + _BLOCK_ROWS], self.landmarks_) for start in starts)
         parts = [self.spectrum_.project(crosses) for crosses in blocks]
         return np.concatenate(parts) if parts else np.zeros((0, self.eigenvalues_.size))
 

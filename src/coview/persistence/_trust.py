@@ -25,6 +25,8 @@ COVIEW_TYPES = frozenset(
         "coview.gaussian_process._prepared.PreparedViews",
         "coview.kernels._features.JointSpectralFeatures",
         "coview.kernels._features.SpectralFeatures",
+        "coview.kernels._landmarks.LandmarkFeatures",
+        "coview.kernels._landmarks.LandmarkSpectrum",
         "coview.kernels._scaling.ViewScaling",
         "coview.kernels._spectrum.GramSpectrum",
         "coview.kernels._spectrum.LinearSpectrum",
