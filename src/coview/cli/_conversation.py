@@ -8,7 +8,16 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["SCHEMA_VERSION", "conversation_options", "debugging", "refuse_output", "say", "silent", "write_json"]
+__all__ = [
+    "SCHEMA_VERSION",
+    "conversation_options",
+    "debugging",
+    "json_text",
+    "refuse_output",
+    "say",
+    "silent",
+    "write_json",
+]
 
 SCHEMA_VERSION = 1
 
@@ -64,12 +73,17 @@ def refuse_output(path: str | os.PathLike[str], force: bool) -> None:
 
 
 def write_json(command: str, content: Mapping[str, Any]) -> None:
-    """Print one JSON object on stdout: the schema's version, the command, and what it found.
+    """Print one JSON object on stdout: the schema's version, the command, and what it found."""
+    click.echo(json_text(command, content))
+
+
+def json_text(command: str, content: Mapping[str, Any]) -> str:
+    """Return that object as text.
 
     Numbers keep all their digits; those that JSON lacks (NaN, infinity) become null.
     """
     document = {"schema_version": SCHEMA_VERSION, "command": command, **content}
-    click.echo(json.dumps(_plain(document), indent=2, ensure_ascii=False, allow_nan=False))
+    return json.dumps(_plain(document), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:

@@ -19,6 +19,7 @@ from coview.cli._demo import demo
 from coview.cli._fit import fit
 from coview.cli._predict import predict
 from coview.cli._report import report
+from coview.cli._reproduce import reproduce
 
 __all__ = ["main", "program", "run"]
 
@@ -72,6 +73,7 @@ program.add_command(check)
 program.add_command(fit)
 program.add_command(predict)
 program.add_command(report)
+program.add_command(reproduce)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
