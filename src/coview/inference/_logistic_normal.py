@@ -10,8 +10,8 @@ __all__ = ["logistic_normal_mean", "moderated_logit"]
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(32)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
-_STEP = 0.1
-_GRID = np.arange(-400, 401) * _STEP
+_STEP = 0.4
+_GRID = np.arange(-90, 91) * _STEP
 _DENSITY = _STEP * expit(_GRID) * expit(-_GRID)
 # Gauss-Hermite is exact to 1e-13 up to this variance, the trapezoid to 2e-14 from it on.
 _SMALL_VARIANCE = 0.3
@@ -32,7 +32,8 @@ def logistic_normal_mean(mean: ArrayLike, variance: ArrayLike) -> NDArray[np.flo
     Notes
     -----
     The integral is turned round, E[logistic(f)] = integral of logistic'(z) Phi((mean - z) / sd) dz, and taken by the
-    trapezoid rule on 801 points, whose error is below 2e-14; small variances use 32 Gauss-Hermite nodes. Equation (14) of
+    trapezoid rule on 181 points, whose error is below 2e-14 (its step against the poles of the logistic at i pi:
+    ``exp(pi^2 / (2 variance) - 2 pi^2 / step)``); small variances use 32 Gauss-Hermite nodes. Equation (14) of
     the Laplace approximation in Yu et al., "Bayesian Co-Training", JMLR 12, 2011 is approximated there by a rescaled logit.
 
     Examples
@@ -48,7 +49,7 @@ def logistic_normal_mean(mean: ArrayLike, variance: ArrayLike) -> NDArray[np.flo
     large = ~small & np.isfinite(flat_variance)
     deviation = np.sqrt(flat_variance[small])
     probability[small] = expit(flat_mean[small, None] + deviation[:, None] * _NODES) @ _WEIGHTS
-    for start in range(0, flat_mean.size, 4096):  # (4096, 801) at a time
+    for start in range(0, flat_mean.size, 4096):  # (4096, 181) at a time
         block = np.flatnonzero(large[start : start + 4096]) + start
         z = (flat_mean[block, None] - _GRID) / np.sqrt(flat_variance[block, None])
         probability[block] = ndtr(z) @ _DENSITY
