@@ -187,8 +187,3 @@ def test_a_second_fit_forgets_the_theta_of_the_first():
     assert model.theta_.size
     model.set_params(hyperparameters="average", settings=[{"view_variances": 1.0}]).fit(views, y)
     assert not hasattr(model, "theta_")
-
-
-def test_low_rank_kernels_cannot_be_learned():
-    with pytest.raises(ValueError, match="learns exact kernels"):
-        fit("2 classes", hyperparameters="maximize", approximation="low_rank")

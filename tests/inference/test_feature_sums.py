@@ -112,3 +112,20 @@ def test_held_features_give_slices_without_copies_and_any_rows():
         expected = [stacked(problem, i)[j][STARTS[j] : STARTS[j + 1]] for i in order if problem.presence[i, j]]
         np.testing.assert_array_equal(part, np.array(expected).reshape(-1, WIDTHS[j]))
     assert held.truncated(2).widths == (2, 2, 2)
+
+
+@pytest.mark.parametrize("n", [9, 40])
+def test_scaled_sums_are_those_of_scaled_features(n):
+    problem = random_problem(5, n=n, widths=WIDTHS)
+    factors = np.array([0.5, 2.0, 1.5])
+    scaled = HeldFeatures([c * f for c, f in zip(factors, problem.features, strict=True)], problem.presence)
+    for sums, expected in zip(
+        (s.scaled(factors) for s in both(problem)), (PatternGrams.of(scaled), RowSums(scaled)), strict=True
+    ):
+        for name in ("precision", "mean_outer"):
+            got, want = getattr(sums, name)(problem.weights), getattr(expected, name)(problem.weights)
+            np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-13)
+    cut = RowSums(HeldFeatures(problem.features, problem.presence)).scaled(factors).rows.truncated(2)
+    np.testing.assert_array_equal(
+        cut.take(slice(0, 5))[0], factors[0] * problem.features[0][: len(cut.take(slice(0, 5))[0]), :2]
+    )

@@ -163,10 +163,6 @@ class BayesianCoTraining(MultiViewEstimator):
         self, bank: PriorBank, setting: Setting, rows: NDArray[np.intp], targets: NDArray[np.float64], bias: float
     ) -> Setting:
         """The setting whose parameters maximize the evidence, with views that it switches off."""
-        if setting.n_components is not None:
-            raise ValueError(
-                "hyperparameters='maximize' learns exact kernels. Set approximation='exact', n_components=None."
-            )
         learned, self._switched_off = learned_setting(
             bank, setting, rows, targets, bias, n_restarts=self.n_restarts, seed=self._seed(), n_jobs=self.n_jobs
         )
@@ -184,9 +180,7 @@ class BayesianCoTraining(MultiViewEstimator):
         self._view_trust = trust_columns(average, self.hyperparameters, self._switched_off)
         self.agreement_ = average.agreement()
         self.__dict__.pop("theta_", None)
-        # Features that are not cut stand for the kernels themselves.
-        uncut = best.n_components is None or best.n_components >= len(prepared.kept)
-        if self.hyperparameters != "average" and uncut:
+        if self.hyperparameters != "average":
             self.theta_ = self._evidence().point.theta
         mean, variance, loo_mean, loo_variance = moments
         n, kept = len(prepared), prepared.kept
@@ -247,14 +241,14 @@ class BayesianCoTraining(MultiViewEstimator):
         Raises
         ------
         ValueError
-            If theta is not finite or has another length; under averaging or low rank for a theta or a gradient.
+            If theta is not finite or has another length; under averaging for a theta or a gradient.
         """
         check_is_fitted(self)
         if not hasattr(self, "theta_"):
             if theta is None and not eval_gradient:
                 return self.log_marginal_likelihood_value_
             raise ValueError(
-                "A theta and a gradient exist for hyperparameters='fixed' and 'maximize' with kernels of full rank only; an "
+                "A theta and a gradient exist for hyperparameters='fixed' and 'maximize' only; an "
                 "average has one evidence per setting, in settings_."
             )
         evidence = self._evidence()

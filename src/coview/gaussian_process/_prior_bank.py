@@ -157,9 +157,17 @@ class PriorBank:
             known, rank = self._planned.get(key), setting.n_components
             if known is None or (known.n_components is not None and (rank is None or rank > known.n_components)):
                 self._planned[key] = setting
-                self._spectra.pop(key, None)
-                self._numbers.pop(key, None)
-                self._cache = {k: v for k, v in self._cache.items() if not (isinstance(k, tuple) and key in k)}
+                self._drop(key)
+
+    def forget(self, setting: Setting) -> None:
+        """Let go of what was made for a setting that was only passed through, on the way to others."""
+        if feature_key(setting) not in self._planned:
+            self._drop(feature_key(setting))
+
+    def _drop(self, key: Hashable) -> None:
+        self._spectra.pop(key, None)
+        self._numbers.pop(key, None)
+        self._cache = {k: v for k, v in self._cache.items() if not (isinstance(k, tuple) and key in k)}
 
     def _rank(self, setting: Setting) -> int | None:
         """The largest rank planned for the feature map of a setting."""

@@ -9,7 +9,7 @@ from coview.inference._factored_covariance import FactoredCovariance
 from coview.inference._feature_consensus import FeatureConsensus, NewFeatures
 from coview.inference._feature_evidence import FeatureEvidence, FeatureGradient
 from coview.inference._feature_posterior import ConsensusFeaturePosterior, FeaturePosterior
-from coview.inference._feature_rows import FeatureRows, HeldFeatures, row_slices
+from coview.inference._feature_rows import FeatureRows, HeldFeatures, ScaledFeatures, row_slices
 from coview.inference._feature_sums import FeatureSums, PatternGrams, RowSums, feature_sums
 from coview.inference._labeled_covariance import (
     LabeledCovariance,
@@ -56,6 +56,7 @@ __all__ = [
     "RegressionFit",
     "RowSums",
     "RunningMixture",
+    "ScaledFeatures",
     "SignedSquares",
     "ViewWeights",
     "Weighting",

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FeatureRows", "HeldFeatures", "row_slices"]
+__all__ = ["FeatureRows", "HeldFeatures", "ScaledFeatures", "row_slices"]
 
 _BLOCK_ROWS = 4096
 
@@ -88,3 +88,35 @@ class HeldFeatures:
     def truncated(self, n_components: int) -> HeldFeatures:
         """The same with the leading ``n_components`` features of each view."""
         return HeldFeatures([block[:, :n_components] for block in self.features], self.presence)
+
+
+@dataclass(frozen=True)
+class ScaledFeatures:
+    """Features of other rows, those of each view times a factor.
+
+    Attributes
+    ----------
+    source : FeatureRows
+    factors : ndarray of shape (n_views,)
+    """
+
+    source: FeatureRows
+    factors: NDArray[np.float64]
+
+    @property
+    def presence(self) -> NDArray[np.bool_]:
+        """Which sample has which view (n_samples, n_views)."""
+        return self.source.presence
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Features of each view, r_j."""
+        return self.source.widths
+
+    def take(self, rows: slice | NDArray[np.intp]) -> list[NDArray[np.float64]]:
+        """Features of each view over those of the rows that have it, in the order of the rows; slices have step one."""
+        return [factor * part for factor, part in zip(self.factors, self.source.take(rows), strict=True)]
+
+    def truncated(self, n_components: int) -> ScaledFeatures:
+        """The same with the leading ``n_components`` features of each view."""
+        return ScaledFeatures(self.source.truncated(n_components), self.factors)

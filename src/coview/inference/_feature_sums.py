@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
-from coview.inference._feature_rows import FeatureRows, row_slices
+from coview.inference._feature_rows import FeatureRows, ScaledFeatures, row_slices
 from coview.inference._pair_weights import Patterns, pair_weights, signed_pairs
 from coview.inference._shares import ViewWeights
 
@@ -93,6 +93,14 @@ class PatternGrams:
             else:
                 total[np.ix_(columns, columns)] += spread
         return total
+
+    def scaled(self, factors: NDArray[np.float64]) -> PatternGrams:
+        """The sums of features times a factor for each view (n_views,)."""
+        grams = []
+        for held, gram in zip(self.patterns.presence, self.grams, strict=True):
+            spread = np.repeat(factors[held], self._columns(held)[0])
+            grams.append(spread[:, None] * gram * spread)
+        return PatternGrams(self.widths, self.patterns, grams)
 
     def view_sums(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
         """``phi_ij^T matrix[j, k] phi_ik`` summed over the samples of a pattern (n_patterns, n_views, n_views)."""
@@ -185,6 +193,10 @@ class RowSums:
             H = stacked * np.repeat(shares, self.widths, axis=1)
             total += H.T @ H
         return total / max(n, 1)
+
+    def scaled(self, factors: NDArray[np.float64]) -> RowSums:
+        """The sums of features times a factor for each view (n_views,)."""
+        return RowSums(ScaledFeatures(self.rows, factors))
 
     def view_sums(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
         """``phi_ij^T matrix[j, k] phi_ik`` summed over the samples of a pattern (n_patterns, n_views, n_views)."""

@@ -26,6 +26,7 @@ from coview.kernels._per_view import (
 )
 from coview.kernels._precomputed import PrecomputedKernel
 from coview.kernels._scaling import ViewScaling
+from coview.kernels._span import SpanFeatures, SpanGradient, free_amplitude
 from coview.kernels._spectrum import GramSpectrum, LinearSpectrum
 
 __all__ = [
@@ -36,6 +37,8 @@ __all__ = [
     "LandmarkSpectrum",
     "LinearSpectrum",
     "PrecomputedKernel",
+    "SpanFeatures",
+    "SpanGradient",
     "SpectralFeatures",
     "ViewCompletion",
     "ViewScaling",
@@ -44,6 +47,7 @@ __all__ = [
     "co_training_precision",
     "dense_consensus",
     "diagonal",
+    "free_amplitude",
     "gram",
     "inner_products",
     "kernel_per_view",

@@ -1,0 +1,140 @@
+"""Features of a kernel whose parameters move, in a span of landmarks that stays, and derivatives by those parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, Product
+
+from coview.kernels._derivatives import weighted_derivatives
+from coview.kernels._per_view import KernelLike, gram
+from coview.linalg import CholeskyFactor, cholesky
+
+__all__ = ["SpanFeatures", "SpanGradient", "free_amplitude"]
+
+
+def free_amplitude(kernel: KernelLike) -> float | None:
+    """The factor of a kernel that its free parameters make up, 1 without any; None where they change more than a factor.
+
+    Examples
+    --------
+    >>> from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+    >>> from coview.kernels import free_amplitude
+    >>> free_amplitude(ConstantKernel(3.0) * RBF(1.0, "fixed"))
+    3.0
+    """
+    if not isinstance(kernel, Kernel) or not kernel.n_dims:
+        return 1.0
+    if isinstance(kernel, ConstantKernel):
+        return float(kernel.constant_value)
+    if isinstance(kernel, Product):
+        factors = free_amplitude(kernel.k1), free_amplitude(kernel.k2)
+        return None if factors[0] is None or factors[1] is None else factors[0] * factors[1]
+    return None
+
+
+@dataclass(frozen=True)
+class SpanFeatures:
+    r"""Features ``k(x, Z) W`` with the same landmarks Z and combinations of them for every kernel.
+
+    Attributes
+    ----------
+    kernel : kernel object
+    landmarks : ndarray or sparse matrix of shape (q, p)
+        ``Z``.
+    basis : ndarray of shape (q, r)
+        ``B``, orthonormal columns.
+
+    Notes
+    -----
+    :math:`W = B L^{-T}` with :math:`B^T K_{ZZ} B = L L^T`: the covariance that the values of the function at Z, combined by B,
+    explain. It is never more than the kernel, and exact in those combinations. For the kernel whose leading spectrum the
+    columns of B are, it is that spectrum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> from coview.kernels import SpanFeatures
+    >>> Z = np.array([[0.0], [1.0]])
+    >>> phi = SpanFeatures(RBF(1.0), Z, np.eye(2)).moved(RBF(2.0)).transform(Z)
+    >>> bool(np.allclose(phi @ phi.T, RBF(2.0)(Z)))
+    True
+    """
+
+    kernel: Kernel
+    landmarks: Any
+    basis: NDArray[np.float64]
+
+    @classmethod
+    def through(cls, kernel: Kernel, landmarks: Any, projection: NDArray[np.float64]) -> SpanFeatures:
+        """In the span of a feature map ``k(x, Z) projection``."""
+        return cls(kernel, landmarks, np.linalg.qr(projection)[0])
+
+    def moved(self, kernel: Kernel) -> SpanFeatures:
+        """The same span under another kernel."""
+        return SpanFeatures(kernel, self.landmarks, self.basis)
+
+    @property
+    def width(self) -> int:
+        """Number of features, r."""
+        return int(self.basis.shape[1])
+
+    @cached_property
+    def factor(self) -> CholeskyFactor:
+        """Cholesky factor of ``B^T K_ZZ B``."""
+        K = self.basis.T @ gram(self.kernel, self.landmarks) @ self.basis
+        return cholesky(0.5 * (K + K.T), name="The kernel between landmarks")
+
+    @cached_property
+    def projection(self) -> NDArray[np.float64]:
+        """``W`` (q, r)."""
+        return np.ascontiguousarray(self.factor.half_solve(self.basis.T).T)
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Features (n, r) of the rows of X."""
+        return gram(self.kernel, X, self.landmarks) @ self.projection
+
+
+@dataclass
+class SpanGradient:
+    """Derivative of a scalar by the parameters of a kernel, from that by its features, block by block.
+
+    The scalar may depend on the features through their inner products only, as covariances do.
+
+    Attributes
+    ----------
+    features : SpanFeatures
+    """
+
+    features: SpanFeatures
+    _by_rows: NDArray[np.float64] = field(init=False)
+    _products: NDArray[np.float64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._by_rows = np.zeros(self.features.kernel.n_dims)
+        self._products = np.zeros((self.features.width,) * 2)
+
+    def add(self, X: Any, values: NDArray[np.float64], derivatives: NDArray[np.float64]) -> None:
+        """A block of rows X (n, p) with their features and the derivatives by them (n, r); O(n q r)."""
+        span = self.features
+        self._by_rows += weighted_derivatives(span.kernel, derivatives @ span.projection.T, X, span.landmarks)
+        self._products += values.T @ derivatives
+
+    def total(self) -> NDArray[np.float64]:
+        """Derivative with respect to ``kernel.theta`` over all blocks added.
+
+        With ``C = B^T K_ZZ B`` and features ``A L^{-T}``, inner products are ``A C^{-1} A^T``, so that C contributes
+        ``-L^{-T} (products / 2) L^{-1}``.
+        """
+        span = self.features
+        half = span.factor.half_solve(0.25 * (self._products + self._products.T), transposed=True)
+        by_inner = -span.factor.half_solve(half.T, transposed=True)
+        by_landmarks = span.basis @ by_inner @ span.basis.T
+        folded = np.triu(by_landmarks + by_landmarks.T)
+        folded.flat[:: len(folded) + 1] *= 0.5
+        return self._by_rows + weighted_derivatives(span.kernel, folded, span.landmarks)
