@@ -227,7 +227,8 @@ class PriorBank:
 
     def _make_grams(self, setting: Setting) -> list[NDArray[np.float64]]:
         grams = [gram(k, block) for k, block in zip(self.kernels(setting.kernels), self.blocks, strict=True)]
-        return [K / unit for K, unit in zip(grams, self.gram_units(setting), strict=True)]
+        units = self.gram_units(setting)
+        return [K if unit == 1.0 else K / unit for K, unit in zip(grams, units, strict=True)]
 
     def gram_units(self, setting: Setting) -> NDArray[np.float64]:
         """What exact kernel values of each view are divided by, of training rows and new ones alike (n_views,)."""
