@@ -1,0 +1,88 @@
+"""Fit with fixed parameters: exact co-training beside its LAPACK floor, scikit-learn's Gaussian processes and LabelSpreading.
+
+    python benchmarks/fixed_fit.py [n ...] [--repeats 3] [--output FILE]
+
+A fifth of the samples is labeled; then, up to 2,000 samples, all of them, which is what scikit-learn's Gaussian processes are
+made for. ``memory`` is the peak of a fit in a process of its own, in matrices of n x n numbers beside the data.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+
+import floors
+from problems import (
+    Problem,
+    classifier,
+    gaussian_process_classifier,
+    gaussian_process_regressor,
+    label_spreading,
+    regressor,
+)
+from timing import Row, command_line, peak_memory, rows_of, seconds
+
+SIZES = (1000, 2000, 4000)
+MOST_LABELED = 2000
+
+
+def fit_one(n: int, n_views: int, missing: bool, latent: str) -> Callable[[], object]:
+    """A fit for `peak_memory`; a small one comes first, so that what is imported and set up once is not counted."""
+    small, problem = Problem.random(50, n_views, missing=missing), Problem.random(n, n_views, missing=missing)
+    regressor(latent=latent).fit(small.views, small.target)
+    return lambda: regressor(latent=latent).fit(problem.views, problem.target)
+
+
+def few_labels(problem: Problem, shape: Row, repeats: int) -> list[Row]:
+    """A fifth is labeled."""
+    views, n_views = problem.views, len(problem.views)
+    spreading, spread = label_spreading(n_views), problem.classes.copy()
+    spread[problem.n_labeled :] = -1
+    works = {
+        "coview, regression": lambda: regressor().fit(views, problem.target),
+        "LAPACK floor of it": floors.run(floors.fixed_fit(problem.presence, problem.n_labeled)),
+        "coview, regression on the mean": lambda: regressor(latent="mean").fit(views, problem.target),
+        "coview, classes": lambda: classifier().fit(views, problem.classes),
+        "LabelSpreading": lambda: spreading.fit(problem.table, spread.astype(int)),
+    }
+    rows = rows_of({**shape, "labeled": problem.n_labeled}, "coview, regression", seconds(works, repeats))
+    n = len(problem.table)
+    for row, latent in ((rows[0], "consensus"), (rows[2], "mean")):
+        bytes_used = peak_memory("fixed_fit", "fit_one", n, n_views, shape["missing"] == "half", latent)
+        row["memory"] = bytes_used / (8 * n**2)
+    return rows
+
+
+def all_labels(problem: Problem, shape: Row, repeats: int) -> list[Row]:
+    """Everything is labeled."""
+    views, table, n_views = problem.views, problem.table, len(problem.views)
+    shape = {**shape, "labeled": problem.n_labeled}
+    regression = {
+        "coview, regression": lambda: regressor().fit(views, problem.target),
+        "LAPACK floor of it": floors.run(floors.fixed_fit(problem.presence, problem.n_labeled)),
+        "GaussianProcessRegressor": lambda: gaussian_process_regressor(n_views).fit(table, problem.target),
+    }
+    classes = {
+        "coview, classes": lambda: classifier().fit(views, problem.classes),
+        "GaussianProcessClassifier": lambda: gaussian_process_classifier(n_views).fit(table, problem.classes),
+    }
+    rows = rows_of(shape, "coview, regression", seconds(regression, repeats))
+    return rows + rows_of(shape, "coview, classes", seconds(classes, repeats))
+
+
+def measure(sizes: Sequence[int] = SIZES, repeats: int = 3) -> Iterator[Row]:
+    """One row per shape and work; ``ratio`` is coview's median over the row's."""
+    for n in sizes:
+        for n_views in (2, 3):
+            for missing in (False, True):
+                shape: Row = {"n": n, "views": n_views, "missing": "half" if missing else "no"}
+                yield from few_labels(Problem.random(n, n_views, missing=missing), shape, repeats)
+                if n <= MOST_LABELED:
+                    yield from all_labels(Problem.random(n, n_views, missing=missing, n_labeled=n), shape, repeats)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the table."""
+    return command_line(measure, SIZES, argv, "fixed_fit")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
