@@ -284,13 +284,18 @@ def test_views_that_no_labeled_sample_had_alone_are_told(files, tmp_path, capsys
     ]
     save_model(fitted(), path, record={"patterns": patterns})
     assert predict("-m", path, files["ct"], "-o", tmp_path / "p.csv") == 0
-    assert "16 of these samples have ct only, which no labeled training sample had" in " ".join(
-        capsys.readouterr().err.split()
-    )
+    told = " ".join(capsys.readouterr().err.split())
+    assert "note: 16 of these samples have ct only; 9 labeled training samples had more views than that" in told
+    patterns[0]["views"] = ["clinical"]
+    save_model(fitted(), path, record={"patterns": patterns}, overwrite=True)
+    assert predict("-m", path, files["ct"], "-o", tmp_path / "r.csv") == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert "warning: 16 of these samples have ct only, which no labeled training sample had: nobody knows" in told
+    patterns[0]["views"] = ["clinical", "ct"]
     patterns[1]["n_labeled"] = 1
     save_model(fitted(), path, record={"patterns": patterns}, overwrite=True)
     assert predict("-m", path, files["ct"], "-o", tmp_path / "q.csv") == 0
-    assert "no labeled training sample had" not in capsys.readouterr().err
+    assert "labeled training sample" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,23 @@ def test_running_mixture_equals_the_direct_moments():
     assert mixture.total == pytest.approx(1.0)
 
 
+def test_samples_may_have_weights_of_their_own():
+    rng = np.random.default_rng(2)
+    weights = rng.random((4, 3, 1))
+    weights[0, 0] = 0.0
+    means, variances = rng.normal(size=(4, 3, 2)), rng.random((4, 3, 2))
+    mixture = RunningMixture()
+    for component in zip(weights, means, variances, strict=True):
+        mixture.add(*component)
+    for row in range(3):
+        alone = RunningMixture()
+        for k in range(4):
+            if weights[k, row, 0]:
+                alone.add(weights[k, row, 0], means[k, row], variances[k, row])
+        np.testing.assert_allclose(mixture.mean[row], alone.mean, rtol=1e-12)
+        np.testing.assert_allclose(mixture.variance[row], alone.variance, rtol=1e-12)
+
+
 def test_weighted_quantile_is_the_first_value_to_reach_the_level():
     values, weights = np.array([3.0, 1.0, 2.0]), np.array([0.2, 0.5, 0.3])
     quantiles = [weighted_quantile(values, weights, level) for level in (0.0, 0.05, 0.5, 0.51, 0.8, 0.81, 1.0)]
@@ -143,6 +160,8 @@ def test_mixed_probabilities_are_the_weighted_sum_over_temperatures(averaged, K)
     mixed = mixed_probabilities(means, variances, temperatures, weights, averaged=averaged)
     np.testing.assert_allclose(mixed, expected, rtol=1e-10)
     np.testing.assert_allclose(mixed.sum(axis=1), 0.3, rtol=1e-12)
+    by_row = mixed_probabilities(means, variances, temperatures, weights * np.arange(5)[:, None], averaged=averaged)
+    np.testing.assert_allclose(by_row, expected * np.arange(5)[:, None], rtol=1e-10)
 
 
 @pytest.mark.parametrize("averaged", [True, False])

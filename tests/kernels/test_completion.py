@@ -56,6 +56,23 @@ def test_scales_are_the_medians_of_the_nonzero_squared_distances():
     assert completion.medians.tolist() == [np.median([1.0, 9.0, 1.0, 9.0, 4.0])]
 
 
+def test_a_donor_takes_nothing_of_itself():
+    whole, presence = problem(5)
+    blocks = held(whole, presence)
+    completion = ViewCompletion.of(blocks, presence, np.random.RandomState(0))
+    alone = np.zeros_like(presence)
+    alone[:, 0] = presence[:, 0]
+    rows = np.flatnonzero(alone[:, 0])
+    cut = [whole[0][rows], np.zeros((0, 3)), np.zeros((0, 1))]
+    filled = completion.complete(cut, alone[rows], rows)
+    for at, i in enumerate(rows):
+        others = presence.copy()
+        others[i] = False
+        for j in (1, 2):
+            expected = by_hand(whole, others, completion.medians, [table[i] for table in whole], alone[i], j)
+            np.testing.assert_allclose(filled[j][at], expected, rtol=1e-9, atol=1e-12)
+
+
 def test_a_training_row_seen_again_is_completed_as_in_training():
     whole, presence = problem(3)
     blocks = held(whole, presence)

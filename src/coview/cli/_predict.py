@@ -128,18 +128,27 @@ def _say_trained(record: Mapping[str, Any], tables: "AlignedTables") -> None:
 
 
 def _say_new_patterns(record: Mapping[str, Any], tables: "AlignedTables") -> None:
-    """Say which combinations of views no labeled training sample had: their probabilities were never put to the test."""
+    """Say which combinations of views no labeled training sample had by themselves, and which not even among others."""
     from coview.views import presence_summary
 
-    taught = {frozenset(pattern["views"]) for pattern in record.get("patterns", ()) if pattern["n_labeled"]}
+    taught = {frozenset(p["views"]): p["n_labeled"] for p in record.get("patterns", ()) if p["n_labeled"]}
     if not taught:
         return
     for row in presence_summary(tables).to_dict("records"):
         views = [name for name in tables.names if row[name]]
-        if views and frozenset(views) not in taught:
+        if not views or frozenset(views) in taught:
+            continue
+        having = sum(count for pattern, count in taught.items() if pattern.issuperset(views))
+        who = f"{row['n_samples']} of these samples have {' and '.join(views)} only"
+        if having:
             say(
-                f"warning: {row['n_samples']} of these samples have {' and '.join(views)} only, which no labeled training "
-                "sample had: nobody knows how good their probabilities are. A model fitted to these views may do better."
+                f"note: {who}; {having} labeled training samples had more views than that and none just these, so how good "
+                "their probabilities are was not put to the test."
+            )
+        else:
+            together = " together" if len(views) > 1 else ""
+            say(
+                f"warning: {who}, which no labeled training sample had{together}: nobody knows how good their probabilities are."
             )
 
 

@@ -125,6 +125,10 @@ class BayesianCoTraining(MultiViewEstimator):
         self.__dict__ |= X.seen_in_fit
         return X
 
+    def _default_grid(self) -> bool:
+        """Whether the settings are those of the default grid."""
+        return self.hyperparameters == "average" and self.latent == "mean" and self.settings is None
+
     def _plan(self, prepared: PreparedViews, noise_variance: float | None) -> list[Setting]:
         """Settings before amplitudes and noise are spread over them, or the one given."""
         bank = prepared.bank

@@ -16,7 +16,7 @@ from coview.gaussian_process._prepared import PreparedViews, spread
 from coview.gaussian_process._setting import TEMPERATURES, Setting, with_amplitudes
 from coview.gaussian_process._tables import settings_table
 from coview.gaussian_process._user_settings import positive_numbers
-from coview.inference import averaging_weights, leave_one_out_class_scores
+from coview.gaussian_process._weighing import ClassWeighing
 from coview.labels import encode_labels
 
 __all__ = ["BayesianCoTrainingClassifier"]
@@ -206,19 +206,13 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
 
     def _conclude(self, prepared: PreparedViews, fits: SettingFits, labels: NDArray[np.int64], target: Any) -> None:
         """Weigh the settings and keep what the average says of the training samples."""
-        temperatures = self._fitted_temperatures = self._temperatures()
-        averaged = self.latent == "consensus"
-        scores = leave_one_out_class_scores(fits.loo_means, fits.loo_variances, labels, temperatures, averaged=averaged)
-        log_temperature = np.log(temperatures)
-        weights = averaging_weights(
-            scores,
-            np.array([setting.log_prior for setting in fits.settings]),
-            fits.evidences,
-            -0.5 * log_temperature**2 if len(temperatures) > 1 else np.zeros(1),
-            weighting=self.weighting,
-            random_state=np.random.RandomState(self._seed()),
+        self._fitted_temperatures = self._temperatures()
+        weighing = ClassWeighing(
+            self.weighting, self._seed(), self._default_grid(), self._fitted_temperatures, self.latent == "consensus"
         )
-        average = PosteriorAverage(fits, weights)
+        every = np.arange(len(fits.settings))
+        scores = weighing.scores(fits, fits.loo_means, fits.loo_variances, every, np.arange(labels.size))
+        average = PosteriorAverage(fits, weighing.weights(fits, scores, every), weighing)
         self._fitted_y = target
         everywhere, *moments = average.training(self._averaged)
         left_out, *loo_moments = self._averaged(average.leave_one_out())
@@ -265,7 +259,7 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
 
     def _with_amplitudes(self, settings: list[Setting]) -> list[Setting]:
         """The default grid of the mean model spread over amplitudes; other settings have theirs."""
-        if self.hyperparameters != "average" or self.latent != "mean" or self.settings is not None:
+        if not self._default_grid():
             return settings
         return with_amplitudes(
             settings, None if self.amplitude is None else positive_numbers(self.amplitude, "amplitude")

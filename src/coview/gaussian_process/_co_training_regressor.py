@@ -17,7 +17,7 @@ from coview.gaussian_process._prepared import PreparedViews, spread
 from coview.gaussian_process._setting import Setting, with_noise
 from coview.gaussian_process._tables import settings_table
 from coview.gaussian_process._user_settings import positive_numbers
-from coview.inference import averaging_weights, gaussian_log_density
+from coview.gaussian_process._weighing import TargetWeighing
 from coview.labels import encode_targets
 
 __all__ = ["BayesianCoTrainingRegressor"]
@@ -156,19 +156,13 @@ class BayesianCoTrainingRegressor(LabeledRegressorMixin, BayesianCoTraining):
 
     def _conclude(self, prepared: PreparedViews, fits: SettingFits, target: Any) -> None:
         """Weigh the settings and keep what the average says of the training samples."""
-        noise = np.array([float(setting.noise_variance or 0.0) for setting in fits.settings])
-        scores = gaussian_log_density(fits.targets, fits.loo_means[:, 0], fits.loo_variances[:, 0] + noise[:, None])
-        weights = averaging_weights(
-            scores[:, None, :],
-            np.array([setting.log_prior for setting in fits.settings]),
-            fits.evidences,
-            np.zeros(1),
-            weighting=self.weighting,
-            random_state=np.random.RandomState(self._seed()),
-        )
-        average = PosteriorAverage(fits, weights)
+        weighing = TargetWeighing(self.weighting, self._seed(), self._default_grid())
+        every = np.arange(len(fits.settings))
+        scores = weighing.scores(fits, fits.loo_means, fits.loo_variances, every, np.arange(fits.rows.size))[:, 0]
+        weights = weighing.weights(fits, scores[:, None], every)
+        average = PosteriorAverage(fits, weights, weighing)
         self._fitted_y = target
-        self.noise_variance_ = float(weights[:, 0] @ noise) * self._unit**2
+        self.noise_variance_ = float(weights[:, 0] @ fits.noise_variances) * self._unit**2
         moments = (*average.training(average_moments), *average_moments(average.leave_one_out()))
         self._store(prepared, fits, average, *moments)
         self._setting_scores = scores.sum(axis=1)[:, None]
@@ -206,9 +200,6 @@ class BayesianCoTrainingRegressor(LabeledRegressorMixin, BayesianCoTraining):
             return 0.5 * _variance(labels) + float(labels.mean()) ** 2
         return 0.0
 
-    def _default_grid(self) -> bool:
-        return self.hyperparameters == "average" and self.latent == "mean" and self.settings is None
-
     def _with_noise(self, settings: list[Setting], labels: NDArray[np.float64]) -> list[Setting]:
         """The default grid spread over amplitudes and noise variances; other settings have theirs."""
         if not self._default_grid():
@@ -239,7 +230,16 @@ class BayesianCoTrainingRegressor(LabeledRegressorMixin, BayesianCoTraining):
         mean, variance = self._outward_mean(mean), self._outward_variance(variance)
         if not return_std:
             return mean
-        return mean, np.sqrt(variance + self.noise_variance_ if include_noise else variance)
+        return mean, np.sqrt(variance + self._noise_at(X, view) if include_noise else variance)
+
+    def _noise_at(self, X: Any, view: str | None) -> NDArray[np.float64]:
+        """Averaged noise variance at new samples (n_new,), in squared units of y."""
+        views, blocks = self._new_blocks(X, view)
+        noise = np.full(views.n_samples, self.noise_variance_)
+        for rows, presence in blocks:
+            weights = self._average.weights_for(presence)
+            noise[rows] = weights.mean(self._average.fits.noise_variances) * self._unit**2
+        return noise
 
     def predict_latent(self, X: Any, return_std: bool = False, *, view: str | None = None) -> Any:
         """The same as `predict` without noise."""

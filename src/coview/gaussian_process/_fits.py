@@ -11,13 +11,16 @@ from typing import Any, cast
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 from coview.gaussian_process._chunks import Chunk, chunks_of
 from coview.gaussian_process._keys import prior_key
 from coview.gaussian_process._new_samples import NewSamples
+from coview.gaussian_process._patterns import PatternWeights, carrying
 from coview.gaussian_process._prior_bank import PriorBank
 from coview.gaussian_process._setting import Setting
+from coview.gaussian_process._weighing import Weighing
 from coview.inference import (
     ConsensusPrior,
     FactoredRegressionFit,
@@ -40,12 +43,9 @@ from coview.inference import (
 __all__ = ["PosteriorAverage", "SettingFits", "fit_gaussian", "fit_logistic"]
 
 Parts = Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]
-"""Weights over temperatures, means and variances (n, K) of one setting after the other."""
+"""Weights over temperatures, of all samples or of each, means and variances (n, K) of one setting after the other."""
 
 Moments = tuple[NDArray[np.float64], ...]
-
-# Settings whose weights sum to less than this are left out of predictions, of training samples and new ones alike.
-_NEGLIGIBLE = 1e-10
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,17 @@ class SettingFits:
     evidences: NDArray[np.float64]
     loo_means: NDArray[np.float64]
     loo_variances: NDArray[np.float64]
+
+    @property
+    def noise_variances(self) -> NDArray[np.float64]:
+        """Of regression settings (n_settings,)."""
+        return _noise_variances(self.settings)
+
+    def curvatures(self, position: int) -> NDArray[np.float64]:
+        """Precisions of the labels' sites under one setting (K, n_labeled)."""
+        if self.modes is None:
+            return np.full(self.targets.shape, 1.0 / _noise_variances([self.settings[position]])[0])
+        return np.asarray(expit(self.modes[position]) * expit(-self.modes[position]))
 
     def posteriors(self, positions: NDArray[np.intp]) -> list[LatentPosterior]:
         """Posteriors of settings of one prior; their modes are known, so that nothing is searched again."""
@@ -197,21 +208,23 @@ class PosteriorAverage:
     ----------
     fits : SettingFits
     weights : ndarray of shape (n_settings, n_temperatures)
-        Summing to one.
+        Summing to one; for samples whose combination of views some labeled sample has.
+    weighing : Weighing
+        How the weights came about, and those for other combinations of views will.
     """
 
-    def __init__(self, fits: SettingFits, weights: NDArray[np.float64]) -> None:
+    def __init__(self, fits: SettingFits, weights: NDArray[np.float64], weighing: Weighing) -> None:
         self.fits = fits
         self.weights = weights
-        by_setting = weights.sum(axis=1)
-        order = np.argsort(by_setting, kind="stable")
-        negligible = order[np.cumsum(by_setting[order]) <= _NEGLIGIBLE]
-        self.kept = np.setdiff1d(np.arange(len(by_setting)), negligible)
+        self.weighing = weighing
+        self.kept = carrying(weights)
         self._posteriors: dict[int, LatentPosterior] = {}
         self._runs: dict[int, NDArray[np.intp]] = {}
-        for _, run in groupby(self.kept, key=lambda k: prior_key(fits.settings[k])):
-            together = np.fromiter(run, dtype=np.intp)
-            self._runs |= dict.fromkeys(together.tolist(), together)
+        for positions in (self.kept, np.setdiff1d(np.arange(len(weights)), self.kept)):
+            for _, run in groupby(positions, key=lambda k: prior_key(fits.settings[k])):
+                together = np.fromiter(run, dtype=np.intp)
+                self._runs |= dict.fromkeys(together.tolist(), together)
+        self.weights_for = PatternWeights(self, weighing).of
 
     def posterior(self, position: int) -> LatentPosterior:
         """Posterior of one setting, kept for later calls unless many exact kernels would fill the memory.
@@ -225,6 +238,12 @@ class PosteriorAverage:
             run = self._runs.get(position, one)
             self._posteriors |= zip(run.tolist(), self.fits.posteriors(run), strict=True)
         return self._posteriors[position]
+
+    def some_posteriors(self, positions: NDArray[np.intp]) -> list[LatentPosterior]:
+        """Posteriors of settings of one prior; those that predictions of most samples do not need are not kept."""
+        rest = np.setdiff1d(positions, self.kept)
+        made = dict(zip(rest.tolist(), self.fits.posteriors(rest), strict=True)) if rest.size else {}
+        return [made[k] if k in made else self.posterior(k) for k in positions.tolist()]
 
     @property
     def best(self) -> int:
@@ -244,26 +263,28 @@ class PosteriorAverage:
 
     def _training(self, block: slice) -> Parts:
         """Weights over temperatures, means and variances (n_block, K) of each setting at consecutive training samples."""
+        weights = self.weights_for(self.fits.bank.presence[block])
         seen: tuple[NDArray[Any], ...] = ()
         previous = None
-        for k in self.kept:
+        for k in weights.kept:
             posterior = self.posterior(int(k))
             if posterior.prior is not previous:  # amplitudes and noises of one prior stand together
                 seen, previous = posterior.see_training(block), posterior.prior
-            yield (self.weights[k], *posterior.moments(*seen))
+            yield (weights.of(k), *posterior.moments(*seen))
 
     def at(self, new: NewSamples, view: int | None = None) -> Parts:
         """The same at new samples; the function of one view where ``view`` is given."""
+        weights = self.weights_for(new.presence)
         seen: tuple[NDArray[np.float64], ...] = ()
         previous = None
-        for k in self.kept:
+        for k in weights.kept:
             posterior = self.posterior(int(k))
             if isinstance(posterior.prior, ConsensusPrior):
-                yield (self.weights[k], *posterior.at(new.inputs(self.fits.settings[k]), view))
+                yield (weights.of(k), *posterior.at(new.inputs(self.fits.settings[k]), view))
                 continue
             if posterior.prior is not previous:
                 seen, previous = posterior.see(new.inputs(self.fits.settings[k])), posterior.prior
-            yield (self.weights[k], *posterior.moments(*seen))
+            yield (weights.of(k), *posterior.moments(*seen))
 
     def leave_one_out(self) -> Parts:
         """The same at the labeled samples, each without its own label (n_labeled, K)."""
@@ -274,9 +295,10 @@ class PosteriorAverage:
         """The averaged latent mean as a sum: bias, early fusion (n_new, K each), and views (n_views, n_new, K)."""
         n_new, n_views = new.presence.shape
         K = len(self.fits.targets)
+        weights = self.weights_for(new.presence)
         bias, fused, parts = np.zeros((n_new, K)), np.zeros((n_new, K)), np.zeros((n_views, n_new, K))
-        for k in self.kept:
-            setting, weight = self.fits.settings[k], float(self.weights[k].sum())
+        for k in weights.kept:
+            setting, weight = self.fits.settings[k], weights.of(k).sum(axis=-1, keepdims=True)
             posterior = self.posterior(int(k))
             inputs = new.inputs(setting, by_view=True)
             if setting.family == "early_fusion":
@@ -327,7 +349,7 @@ def average_classes(
     mixture = RunningMixture()
     total: NDArray[np.float64] = np.zeros(())
     for weights, mean, variance in parts:
-        mixture.add(float(weights.sum()), mean, variance)
+        mixture.add(weights.sum(axis=-1, keepdims=True), mean, variance)
         total = total + mixed_probabilities(mean, variance, temperatures, weights, averaged=averaged)
     return total / total.sum(axis=1, keepdims=True), mixture.mean, mixture.variance
 
@@ -338,5 +360,5 @@ def average_moments(
     """Moments of the mixture over settings, weights summed over temperatures."""
     mixture = RunningMixture()
     for weights, mean, variance in parts:
-        mixture.add(float(weights.sum()), mean, variance)
+        mixture.add(weights.sum(axis=-1, keepdims=True), mean, variance)
     return mixture.mean, mixture.variance

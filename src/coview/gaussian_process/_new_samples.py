@@ -28,13 +28,31 @@ class NewSamples:
     blocks : sequence
         Scaled rows of each view, over the new samples that have it.
     presence : ndarray of shape (n_new, n_views), dtype=bool
+    own : ndarray of shape (n_new,), default=None
+        Training samples that these samples are, seen otherwise: none fills its own missing views.
     """
 
-    def __init__(self, bank: PriorBank, blocks: Sequence[Any], presence: NDArray[np.bool_]) -> None:
+    def __init__(
+        self,
+        bank: PriorBank,
+        blocks: Sequence[Any],
+        presence: NDArray[np.bool_],
+        own: NDArray[np.intp] | None = None,
+    ) -> None:
         self.bank = bank
         self.blocks = list(blocks)
         self.presence = presence
+        self.own = own
         self._cache: dict[Hashable, Any] = {}
+
+    @classmethod
+    def again(cls, bank: PriorBank, samples: NDArray[np.intp], presence: NDArray[np.bool_]) -> NewSamples:
+        """Training samples, in any order and number, with those of their views that ``presence`` leaves them."""
+        blocks = []
+        for j, block in enumerate(bank.blocks):
+            having = np.flatnonzero(bank.presence[:, j])
+            blocks.append(block[np.searchsorted(having, samples[presence[:, j]])])
+        return cls(bank, blocks, presence, samples)
 
     def inputs(self, setting: Setting, *, by_view: bool = False) -> Any:
         """What the prior of a setting needs of the new samples."""
@@ -79,5 +97,10 @@ class NewSamples:
 
     def _completed(self) -> list[Any]:
         if "completed" not in self._cache:
-            self._cache["completed"] = self.bank.completion.complete(self.blocks, self.presence)
+            donors = None
+            if self.own is not None:
+                donors = np.full(len(self.bank.presence), -1)
+                donors[self.bank.landmarks] = np.arange(self.bank.landmarks.size)
+                donors = donors[self.own]
+            self._cache["completed"] = self.bank.completion.complete(self.blocks, self.presence, donors)
         return cast("list[Any]", self._cache["completed"])

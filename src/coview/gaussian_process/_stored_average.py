@@ -9,14 +9,17 @@ import numpy as np
 from coview.gaussian_process._fits import PosteriorAverage, SettingFits
 from coview.gaussian_process._prior_bank import PriorBank
 from coview.gaussian_process._stored_settings import restored_settings, stored_settings
+from coview.gaussian_process._weighing import restored_weighing
 
 __all__ = ["restored_average", "stored_average"]
 
 
 def stored_average(average: PosteriorAverage) -> dict[str, Any]:
-    """Settings, weights, and the modes of the settings that predictions need."""
+    """Settings, weights and how they came about, and the modes of the settings that predictions need."""
     fits = average.fits
     needed = np.union1d(average.kept, [average.best])
+    if average.weighing.by_pattern:  # settings without weight so far may have it for other combinations of views
+        needed = np.arange(len(fits.settings))
     return {
         "settings": stored_settings(fits.settings),
         "rows": fits.rows,
@@ -27,6 +30,7 @@ def stored_average(average: PosteriorAverage) -> dict[str, Any]:
         "modes": None if fits.modes is None else fits.modes[needed],
         "evidences": fits.evidences,
         "weights": average.weights,
+        "weighing": average.weighing.stored(),
     }
 
 
@@ -51,4 +55,4 @@ def restored_average(stored: dict[str, Any], bank: PriorBank) -> PosteriorAverag
         loo_variances=nothing,
     )
     bank.plan(settings)
-    return PosteriorAverage(fits, stored["weights"])
+    return PosteriorAverage(fits, stored["weights"], restored_weighing(stored["weighing"]))

@@ -19,6 +19,7 @@ from coview.inference._labeled_covariance import (
 )
 from coview.inference._laplace import LaplaceFit, laplace_fit
 from coview.inference._latent_posterior import LatentPosterior
+from coview.inference._left_out import left_out_elsewhere
 from coview.inference._logistic_normal import logistic_normal_mean, moderated_logit
 from coview.inference._posterior import CrossPosterior, latent_posteriors
 from coview.inference._priors import ConsensusPrior, JointFeatures, JointPrior, MeanPrior, Prior
@@ -71,6 +72,7 @@ __all__ = [
     "laplace_fit",
     "latent_posteriors",
     "leave_one_out_class_scores",
+    "left_out_elsewhere",
     "logistic_normal_mean",
     "maximize_evidence",
     "mixed_probabilities",

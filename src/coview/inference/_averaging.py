@@ -87,18 +87,24 @@ def averaging_weights(
 
 
 class RunningMixture:
-    """Mean and variance of a mixture whose components arrive one by one, without the cancellation of squared sums."""
+    """Mean and variance of a mixture whose components arrive one by one, without the cancellation of squared sums.
+
+    Weights are numbers, or arrays that broadcast against the components, zero where one takes no part.
+    """
 
     def __init__(self) -> None:
-        self.total = 0.0
+        self.total: NDArray[np.float64] = np.zeros(())
         self.mean: NDArray[np.float64] = np.zeros(())
         self._spread: NDArray[np.float64] = np.zeros(())
 
-    def add(self, weight: float, mean: NDArray[np.float64], variance: NDArray[np.float64]) -> None:
+    def add(
+        self, weight: float | NDArray[np.float64], mean: NDArray[np.float64], variance: NDArray[np.float64]
+    ) -> None:
         """One component with its weight."""
-        self.total += weight
+        self.total = self.total + weight
+        share = np.divide(weight, self.total, out=np.zeros_like(self.total), where=self.total > 0.0)
         shift = mean - self.mean
-        self.mean = self.mean + (weight / self.total) * shift
+        self.mean = self.mean + share * shift
         self._spread = self._spread + weight * (variance + shift * (mean - self.mean))
 
     @property

@@ -50,16 +50,31 @@ def mixed_probabilities(
     *,
     averaged: bool,
 ) -> NDArray[np.float64]:
-    """Weighted sum over temperatures of `class_probabilities` (n_samples, n_classes); ``weights`` as temperatures."""
-    used = np.flatnonzero(weights > 0.0)
+    """Weighted sum over temperatures of `class_probabilities` (n_samples, n_classes).
+
+    ``weights`` are (n_temperatures,), or (n_samples, n_temperatures) where samples differ in them.
+    """
+    by_row = np.atleast_2d(weights)
+    used = np.flatnonzero((by_row > 0.0).any(axis=0))
+    by_row = by_row[:, used]
     if averaged:
-        parts = [weights[t] * class_probabilities(means, variances, temperatures[t], averaged=True) for t in used]
+        parts = [
+            by_row[:, [i]] * class_probabilities(means, variances, temperatures[t], averaged=True)
+            for i, t in enumerate(used)
+        ]
         return np.asarray(sum(parts))
     logits = moderated_logit(means, variances)[:, :, None] * temperatures[used]
     if logits.shape[1] == 1:
-        p = expit(logits[:, 0]) @ weights[used]
-        return np.column_stack([weights[used].sum() - p, p])
-    return np.asarray(softmax(logits, axis=1) @ weights[used])
+        p = _over_temperatures(expit(logits[:, 0]), by_row)
+        return np.column_stack([by_row.sum(axis=1) - p, p])
+    return _over_temperatures(softmax(logits, axis=1), by_row)
+
+
+def _over_temperatures(p: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weighted sum of ``p`` (n_samples, ..., n_temperatures) over temperatures; ``weights`` has one row, or one per sample."""
+    if len(weights) == 1:
+        return np.asarray(p @ weights[0])
+    return np.asarray(np.einsum("i...t,it->i...", p, weights))
 
 
 def leave_one_out_class_scores(

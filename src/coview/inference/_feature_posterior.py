@@ -103,7 +103,7 @@ def _through_plain(
     s, root = np.sqrt(scale), np.sqrt(bias_variance)
     weights = prior.through_plain(s * coordinates[:, :r])
     shape = (*factors.shape[:2], weights.shape[1])
-    plain = prior.through_plain(s * factors[:, :, :r].reshape(-1, r)).reshape(shape)
+    plain = prior.through_plain(s * factors[:, :, :r].reshape(factors.shape[0] * factors.shape[1], r)).reshape(shape)
     return weights, plain, root * factors[:, :, r:].sum(axis=2), root * coordinates[:, r:].sum(axis=1)
 
 

@@ -56,23 +56,34 @@ class ViewCompletion:
                 medians[j] = np.median(distances)
         return cls(blocks, presence, medians)
 
-    def complete(self, blocks: Sequence[Any], presence: NDArray[np.bool_]) -> list[Any]:
+    def complete(
+        self, blocks: Sequence[Any], presence: NDArray[np.bool_], own: NDArray[np.intp] | None = None
+    ) -> list[Any]:
         """Every view of every row (n_new, p_j): as given where present, filled elsewhere.
 
-        A view that no training row has stays as given, zero where missing.
+        A view that no training row has stays as given, zero where missing. ``own`` (n_new,) holds the donor that each row
+        is itself, of which it takes nothing, or -1.
         """
+        own = np.full(len(presence), -1) if own is None else own
         completed = []
         for j, block in enumerate(blocks):
             missing = np.flatnonzero(~presence[:, j])
             order = np.argsort(np.concatenate([np.flatnonzero(presence[:, j]), missing]), kind="stable")
-            filled = self._filled(j, blocks, presence, missing)
+            filled = self._filled(j, blocks, presence, missing, own)
             if sp.issparse(block) or sp.issparse(filled):
                 completed.append(sp.csr_array(sp.vstack([sp.csr_array(block), sp.csr_array(filled)]))[order])
             else:
                 completed.append(np.concatenate([np.asarray(block, dtype=np.float64), filled])[order])
         return completed
 
-    def _filled(self, j: int, blocks: Sequence[Any], presence: NDArray[np.bool_], missing: NDArray[np.intp]) -> Any:
+    def _filled(
+        self,
+        j: int,
+        blocks: Sequence[Any],
+        presence: NDArray[np.bool_],
+        missing: NDArray[np.intp],
+        own: NDArray[np.intp],
+    ) -> Any:
         """View j of the rows that miss it (n_missing, p_j)."""
         donors = self.blocks[j]
         if not donors.shape[0] or not missing.size:
@@ -80,14 +91,20 @@ class ViewCompletion:
         parts = []
         for start in range(0, missing.size, _BLOCK_ROWS):
             rows = missing[start : start + _BLOCK_ROWS]
-            parts.append(self._averaging(j, blocks, presence, rows) @ donors)
+            parts.append(self._averaging(j, blocks, presence, rows, own[rows]) @ donors)
         return sp.vstack(parts) if sp.issparse(parts[0]) else np.concatenate(parts)
 
     def _averaging(
-        self, j: int, blocks: Sequence[Any], presence: NDArray[np.bool_], rows: NDArray[np.intp]
+        self,
+        j: int,
+        blocks: Sequence[Any],
+        presence: NDArray[np.bool_],
+        rows: NDArray[np.intp],
+        own: NDArray[np.intp],
     ) -> sp.csr_array:
         """Weights of the donors of view j for ``rows`` (n_rows, n_j), rows summing to one."""
         distances = self._distances(j, blocks, presence, rows)
+        distances[own[:, None] == np.flatnonzero(self.presence[:, j])] = np.inf
         weights = np.zeros(distances.shape)
         position = np.arange(rows.size)
         # One search for each neighbor: the first of equal ones, as a stable sort would give, at a tenth of its cost.
