@@ -68,3 +68,16 @@ def test_the_input_is_not_changed():
     ViewScaling.of(COUNTS).transform(COUNTS)
     np.testing.assert_array_equal(DENSE, before)
     np.testing.assert_array_equal(COUNTS.toarray(), counts)
+
+
+def test_rows_that_tfidf_has_weighted_are_not_weighted_again():
+    weighted = ViewScaling.of(COUNTS).transform(COUNTS).astype(np.float32)
+    scaling = ViewScaling.of(weighted)
+    assert scaling.tfidf is None
+    np.testing.assert_allclose(scaling.transform(weighted).toarray(), weighted.toarray(), atol=1e-6)
+    assert ViewScaling.of(2.0 * weighted).tfidf is not None
+
+
+def test_sparse_view_without_any_entry():
+    X = sp.csr_array((3, 2))
+    assert ViewScaling.of(X).transform(X).nnz == 0

@@ -18,7 +18,8 @@ __all__ = ["ViewScaling"]
 class ViewScaling:
     """Dense views: columns centered and divided by their deviation. Sparse views: tf-idf, rows of unit length.
 
-    Sparse views with negative entries are not counts; their rows are only brought to unit length.
+    Sparse views with negative entries are not counts, and rows that all have unit length have been weighted already;
+    both are only brought to unit length.
 
     Attributes
     ----------
@@ -34,7 +35,7 @@ class ViewScaling:
     def of(cls, X: Any) -> ViewScaling:
         """Learn the scaling on the rows of a view that are present."""
         if sp.issparse(X):
-            counts = X.shape[0] > 0 and not (X.data < 0.0).any()
+            counts = X.shape[0] > 0 and not (X.data < 0.0).any() and not _has_unit_rows(X)
             return cls(None, None, TfidfTransformer().fit(X) if counts else None)
         X = np.asarray(X, dtype=np.float64)
         if not len(X):
@@ -53,3 +54,10 @@ class ViewScaling:
         if not rows.shape[0]:
             return rows
         return sp.csr_array(normalize(rows) if self.tfidf is None else self.tfidf.transform(rows))
+
+
+def _has_unit_rows(X: Any) -> bool:
+    """Whether all rows that are not empty have unit length, as tf-idf leaves them; to single precision."""
+    rows = sp.csr_array(X, dtype=np.float64)
+    squares = np.asarray(rows.power(2).sum(axis=1)).ravel()
+    return bool(np.allclose(squares[squares > 0.0], 1.0, rtol=0.0, atol=1e-5))
