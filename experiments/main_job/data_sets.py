@@ -76,7 +76,7 @@ def all_problems() -> list[Problem]:
         Problem("webkb_wisconsin", _university("wisconsin"), design((13, 40), SEEN)),
         Problem("spoken_digits_pairs", _digit_pairs, design((20, 50), SEEN)),
         Problem("protein_folds", _protein_folds, design((15, 45), SEEN)),
-        Problem("optdigits", _optdigits, {20: SEEN, 48: SEEN, 100: NEW, 200: NEW}),
+        Problem("optdigits", _optdigits, {20: SEEN, 48: SEEN, 100: NEW}),
         Problem("msrc_v1", _part_of("msrc_v1", None, 0.4), design((15, 42), SEEN)),
         Problem("bbcsport", _documents("bbcsport"), design((27, 54), SEEN)),
         Problem("cora", _cora, design((50, 100), SEEN)),
