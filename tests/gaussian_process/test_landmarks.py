@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
 
-from coview.gaussian_process import BayesianCoTrainingClassifier, BayesianCoTrainingRegressor, _prior_bank
+from coview.gaussian_process import (
+    BayesianCoTrainingClassifier,
+    BayesianCoTrainingRegressor,
+    _feature_maps,
+    _prior_bank,
+)
 from coview.gaussian_process._prior_bank import PriorBank
 from coview.gaussian_process._setting import Setting
 from coview.kernels import SpectralFeatures
@@ -24,7 +29,7 @@ SETTINGS = [
 @pytest.fixture
 def few_landmarks(monkeypatch):
     """As if 15 samples were as many as a spectrum can be taken over."""
-    monkeypatch.setattr(_prior_bank, "_LANDMARKS", 15)
+    monkeypatch.setattr(_feature_maps, "_LANDMARKS", 15)
 
 
 def bank(views, kernel="rbf"):
@@ -45,7 +50,7 @@ def test_answers_stay_near_those_of_the_whole_spectrum(monkeypatch):
     views, signal = problem(60, 3)
     y = labels(signal, 30)
     whole = BayesianCoTrainingClassifier(kernels(), settings=SETTINGS, random_state=0).fit(views, y)
-    monkeypatch.setattr(_prior_bank, "_LANDMARKS", 45)
+    monkeypatch.setattr(_feature_maps, "_LANDMARKS", 45)
     part = BayesianCoTrainingClassifier(kernels(), settings=SETTINGS, random_state=0).fit(views, y)
     difference = np.abs(part.label_distributions_ - whole.label_distributions_)
     assert 1e-6 < difference.max() < 0.15
@@ -55,7 +60,7 @@ def test_features_are_those_of_the_landmarks(few_landmarks):
     views, _ = problem(40, 3, missing=0.0)
     samples = bank(views)
     setting = Setting(center=True, n_components=5)
-    maps, training = samples.view_features(setting)
+    maps, training = samples.maps.of_views(setting)
     features = maps[0]
     rows = views[views.names[0]]
     assert features.landmarks_.shape == (15, 2)
@@ -71,7 +76,7 @@ def test_linear_and_precomputed_kernels_use_every_sample(few_landmarks, monkeypa
     given = BayesianCoTrainingClassifier("precomputed", settings=SETTINGS[:2]).fit(values, y)
     mixed = BayesianCoTrainingClassifier(["precomputed", RBF(1.0), RBF(1.0)], settings=SETTINGS[1:2])
     mixed.fit([values[0], *blocks[1:]], y)
-    monkeypatch.setattr(_prior_bank, "_LANDMARKS", 2000)
+    monkeypatch.setattr(_feature_maps, "_LANDMARKS", 2000)
     every = BayesianCoTrainingClassifier("linear", settings=SETTINGS[:2]).fit(blocks, y)
     np.testing.assert_allclose(few.label_distributions_, every.label_distributions_, rtol=1e-8)
     objects = BayesianCoTrainingClassifier(RBF(1.0), settings=SETTINGS[:2]).fit(blocks, y)
@@ -84,7 +89,7 @@ def test_landmarks_keep_rare_views(few_landmarks):
     blocks, signal = tables(60, 3, missing=0.0)
     blocks[2][4:] = np.nan
     model = BayesianCoTrainingClassifier(kernels(), settings=SETTINGS[1:2]).fit(blocks, labels(signal, 30))
-    chosen = model._prepared.bank.landmarks
+    chosen = model._prepared.bank.maps.landmarks
     assert set(range(4)) <= set(chosen.tolist())
     assert 4 < chosen.size < 20
 

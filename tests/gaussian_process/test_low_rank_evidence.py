@@ -66,7 +66,7 @@ def test_a_cut_rank_has_a_gradient_too(kind, labeled):
 @pytest.mark.parametrize("hold", [True, False])
 @pytest.mark.parametrize("latent", ["mean", "consensus"])
 def test_landmarks_among_many_rows_have_a_gradient(monkeypatch, latent, hold):
-    monkeypatch.setattr("coview.gaussian_process._prior_bank._LANDMARKS", 15)
+    monkeypatch.setattr("coview.gaussian_process._feature_maps._LANDMARKS", 15)
     monkeypatch.setattr("coview.gaussian_process._view_maps._FEWEST_LANDMARKS", 6)
     monkeypatch.setattr("coview.inference._feature_rows._BLOCK_ROWS", 16)
     if not hold:
@@ -129,7 +129,7 @@ def test_maximizing_reaches_what_exact_kernels_reach(kind, latent, kernel):
 
 @pytest.mark.filterwarnings("ignore:The evidence switched off:UserWarning")
 def test_a_cut_rank_learns_its_kernels(monkeypatch):
-    monkeypatch.setattr("coview.gaussian_process._prior_bank._LANDMARKS", 30)
+    monkeypatch.setattr("coview.gaussian_process._feature_maps._LANDMARKS", 30)
     monkeypatch.setattr("coview.gaussian_process._view_maps._FEWEST_LANDMARKS", 6)
     kernel = RBF(5.0, (0.1, 10.0))
     before = fit("regression", n=60, labeled=30, n_components=6, kernel=kernel)
@@ -137,5 +137,5 @@ def test_a_cut_rank_learns_its_kernels(monkeypatch):
     assert model.log_marginal_likelihood() > before.log_marginal_likelihood() + 0.5
     value = model.log_marginal_likelihood(model.theta_)
     assert value == pytest.approx(model.log_marginal_likelihood_value_, rel=1e-7)
-    kept = [key for key in model._prepared.bank._cache if key[0] == "features"]
+    kept = [key for key in model._prepared.bank.maps._cache if key[0] == "features"]
     assert len(kept) <= 2  # of the start and of the end, nothing on the way

@@ -9,7 +9,7 @@ from sklearn.gaussian_process.kernels import RBF
 from coview.gaussian_process import (
     BayesianCoTrainingClassifier,
     BayesianCoTrainingRegressor,
-    _prior_bank,
+    _feature_maps,
 )
 from coview.gaussian_process._training_features import ComputedFeatures
 from coview.inference import _feature_rows
@@ -29,13 +29,13 @@ SETTINGS = [
 
 @pytest.fixture
 def few_landmarks(monkeypatch):
-    monkeypatch.setattr(_prior_bank, "_LANDMARKS", 15)
+    monkeypatch.setattr(_feature_maps, "_LANDMARKS", 15)
 
 
 def in_blocks(monkeypatch, rows=7, held=0):
     """Blocks of a few rows, and no room for features."""
     monkeypatch.setattr(_feature_rows, "_BLOCK_ROWS", rows)
-    monkeypatch.setattr(_prior_bank, "HELD_NUMBERS", held)
+    monkeypatch.setattr(_feature_maps, "HELD_NUMBERS", held)
 
 
 def answers(model, new):
@@ -57,7 +57,7 @@ def test_an_average_over_every_family_is_the_same_in_blocks(few_landmarks, monke
     whole = answers(BayesianCoTrainingClassifier(kernels(), settings=SETTINGS).fit(views, y), new)
     in_blocks(monkeypatch, held=held)
     model = BayesianCoTrainingClassifier(kernels(), settings=SETTINGS).fit(views, y)
-    training = model._prepared.bank.view_features(model._average.fits.settings[0])[1]
+    training = model._prepared.bank.maps.of_views(model._average.fits.settings[0])[1]
     assert isinstance(training, ComputedFeatures) == (held == 0)
     compare(answers(model, new), whole)
     np.testing.assert_allclose(model.predict_latent(views), model.latent_mean_, rtol=1e-8, atol=1e-9)
@@ -138,7 +138,7 @@ def by_definition(views, present, y, variances, noise, *, own):
 
 @pytest.mark.parametrize("latent", ["mean", "consensus"])
 def test_thousands_of_samples_equal_the_equations_written_out(monkeypatch, latent):
-    monkeypatch.setattr(_prior_bank, "HELD_NUMBERS", 0)
+    monkeypatch.setattr(_feature_maps, "HELD_NUMBERS", 0)
     views, present, y = many(6000)
     variances = [0.5, 0.1, 2.0]
     model = BayesianCoTrainingRegressor(
@@ -157,7 +157,7 @@ def test_thousands_of_samples_equal_the_equations_written_out(monkeypatch, laten
 @pytest.mark.parametrize("latent", ["mean", "consensus"])
 def test_memory_does_not_grow_with_rank_and_labels(monkeypatch, latent):
     """Features of 50,000 samples would take 72 MB, covariances with the labels 333 MB; the views take 2.4 MB."""
-    monkeypatch.setattr(_prior_bank, "HELD_NUMBERS", 0)
+    monkeypatch.setattr(_feature_maps, "HELD_NUMBERS", 0)
     n = 50_000
     views, _, y = many(n)
     options = {**FIXED, "n_components": 60, "latent": latent, "noise_variance": 0.2}

@@ -192,10 +192,35 @@ def test_precomputed_kernels(tmp_path):
 
 def test_rows_beyond_the_landmarks(tmp_path, monkeypatch):
     """Spectra of some rows, onto which the others are projected."""
-    monkeypatch.setattr("coview.gaussian_process._prior_bank._LANDMARKS", 12)
+    monkeypatch.setattr("coview.gaussian_process._feature_maps._LANDMARKS", 12)
     views, signal = draw()
     model = BayesianCoTrainingClassifier(settings=SETTINGS).fit(views, classes(signal))
-    same_answers(model, again(model, tmp_path), draw(1)[0], ["predict_proba", "explain"])
+    loaded = again(model, tmp_path)
+    same_answers(model, loaded, draw(1)[0], ["predict_proba", "explain"])
+    np.testing.assert_allclose(loaded.predict_latent(views), model.latent_mean_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(loaded.similarity(), model.similarity(), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("latent", ["mean", "consensus"])
+def test_many_samples_are_not_met_again_after_loading(tmp_path, monkeypatch, latent):
+    """The sums over all samples come with the model, features of all samples neither come nor are made."""
+    monkeypatch.setattr("coview.gaussian_process._feature_maps._LANDMARKS", 12)
+    rng = np.random.default_rng(0)
+    blocks = [rng.normal(size=(600, 4)) for _ in range(2)]
+    blocks[1][::3] = np.nan
+    y = np.where(np.arange(600) < 40, rng.normal(size=600) > 0, np.nan)
+    model = BayesianCoTrainingClassifier(
+        RBF(2.0), latent=latent, hyperparameters="fixed", approximation="low_rank", n_components=8
+    ).fit(blocks, y)
+    loaded = again(model, tmp_path)
+    monkeypatch.setattr("coview.gaussian_process._feature_maps.feature_sums", None)
+    monkeypatch.setattr("coview.gaussian_process._training_features.row_slices", None)
+    new = [block[5:15] for block in blocks]
+    np.testing.assert_array_equal(loaded.predict_proba(new), model.predict_proba(new))
+    path = tmp_path / "size.model"
+    save_model(model, path)
+    views = sum(np.isfinite(block).sum() for block in blocks) * 8
+    assert path.stat().st_size < views + 600 * 80 + 20_000
 
 
 @pytest.mark.parametrize(

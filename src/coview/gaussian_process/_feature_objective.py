@@ -61,7 +61,7 @@ class FeatureObjective:
     @cached_property
     def _start(self) -> FeatureRows:
         """Features of the training samples at the start."""
-        training = self.bank.view_features(self.setting)[1]
+        training = self.bank.maps.of_views(self.setting)[1]
         return training if self.setting.n_components is None else training.truncated(self.setting.n_components)
 
     @cached_property
@@ -72,7 +72,7 @@ class FeatureObjective:
     @cached_property
     def _spans(self) -> list[SpanFeatures | None]:
         """Of the views whose features move with theta; None for the others."""
-        maps = self.bank.view_features(self.setting)[0]
+        maps = self.bank.maps.of_views(self.setting)[0]
         spans: list[SpanFeatures | None] = []
         for kernel, features, block in zip(self.point.kernels, maps, self.bank.blocks, strict=True):
             spectrum = features.spectrum_
@@ -130,7 +130,7 @@ class FeatureObjective:
 
     def _moved_features(self, spans: Sequence[SpanFeatures | None], roots: NDArray[np.float64]) -> FeatureRows:
         """Features of the training samples, those of views that do not move from the start, held where they fit."""
-        maps, widths = self.bank.view_features(self.setting)[0], list(self._start.widths)
+        maps, widths = self.bank.maps.of_views(self.setting)[0], list(self._start.widths)
         blocks = list(self.bank.blocks)
         held = self._start.features if isinstance(self._start, HeldFeatures) else None
         for j, span in enumerate(spans):

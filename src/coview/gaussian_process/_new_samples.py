@@ -62,7 +62,7 @@ class NewSamples:
             return self._grams(setting)
         key = feature_key(setting)
         if key not in self._cache:
-            maps, _ = self.bank.view_features(setting)
+            maps, _ = self.bank.maps.of_views(setting)
             self._cache[key] = [m.transform(block) for m, block in zip(maps, self.blocks, strict=True)]
         return NewFeatures(self.presence, [block[:, : setting.n_components] for block in self._cache[key]])
 
@@ -80,9 +80,9 @@ class NewSamples:
     def _joint(self, setting: Setting, by_view: bool) -> JointFeatures:
         key = (feature_key(setting), by_view)
         if key not in self._cache:
-            features, _ = self.bank.joint_features(setting)
+            features, _ = self.bank.maps.of_all_views(setting)
             if setting.family == "early_fusion":
-                table = self.bank.fused(self._completed(), np.ones_like(self.presence))
+                table = self.bank.maps.fused(self._completed(), np.ones_like(self.presence))
                 self._cache[key] = (features.transform(table), None)
             else:
                 complete = setting.family == "completed"
@@ -97,10 +97,10 @@ class NewSamples:
 
     def _completed(self) -> list[Any]:
         if "completed" not in self._cache:
-            donors = None
+            donors, landmarks = None, self.bank.maps.landmarks
             if self.own is not None:
                 donors = np.full(len(self.bank.presence), -1)
-                donors[self.bank.landmarks] = np.arange(self.bank.landmarks.size)
+                donors[landmarks] = np.arange(landmarks.size)
                 donors = donors[self.own]
-            self._cache["completed"] = self.bank.completion.complete(self.blocks, self.presence, donors)
+            self._cache["completed"] = self.bank.maps.completion.complete(self.blocks, self.presence, donors)
         return cast("list[Any]", self._cache["completed"])

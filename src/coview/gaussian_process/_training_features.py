@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from coview.inference import FeatureRows, HeldFeatures, row_slices
 
-__all__ = ["HELD_NUMBERS", "ComputedFeatures", "held_if_few"]
+__all__ = ["HELD_NUMBERS", "ComputedFeatures", "KeptFeatures", "held_if_few"]
 
 # Numbers that features of all maps of a bank may hold together: 1 GiB.
 HELD_NUMBERS = 2**27
@@ -22,7 +22,7 @@ Transform = Callable[[Sequence[Any], NDArray[np.bool_]], list[NDArray[np.float64
 
 @dataclass(frozen=True)
 class ComputedFeatures:
-    """Features that are computed when they are asked for; of consecutive samples the last block is remembered.
+    """Features that are computed when they are asked for; the last block and the last choice of samples are remembered.
 
     Attributes
     ----------
@@ -39,41 +39,64 @@ class ComputedFeatures:
     transform: Transform
     presence: NDArray[np.bool_]
     widths: tuple[int, ...]
-    _last: dict[tuple[int, int], list[NDArray[np.float64]]] = field(default_factory=dict, repr=False)
+    _last: dict[str, tuple[Any, list[NDArray[np.float64]]]] = field(default_factory=dict, repr=False)
+
+    @property
+    def n_numbers(self) -> int:
+        """Numbers that all features are."""
+        return int(self.presence.sum(axis=0) @ np.array(self.widths, dtype=np.intp))
 
     def take(self, rows: slice | NDArray[np.intp]) -> list[NDArray[np.float64]]:
         """Features of each map over those of the rows that have them, in the order of the rows; slices have step one."""
-        return [block[:, :width] for block, width in zip(self._all(rows), self.widths, strict=True)]
-
-    def _all(self, rows: slice | NDArray[np.intp]) -> list[NDArray[np.float64]]:
-        """Features at the largest rank."""
-        if not isinstance(rows, slice):
-            return self._computed(rows)
-        start, stop, _ = rows.indices(len(self.presence))
-        known = self._last.get((start, stop))
-        if known is None:
-            known = self._computed(rows)
-            self._last.clear()
-            self._last[start, stop] = known
-        return known
-
-    def _computed(self, rows: slice | NDArray[np.intp]) -> list[NDArray[np.float64]]:
-        return self.transform(self.source.take(rows), self.source.presence[rows])
+        kind = "block" if isinstance(rows, slice) else "choice"
+        key = rows.indices(len(self.presence)) if isinstance(rows, slice) else rows.tobytes()
+        known, features = self._last.get(kind, (None, []))
+        if known != key:
+            features = self.transform(self.source.take(rows), self.source.presence[rows])
+            self._last[kind] = (key, features)
+        return [block[:, :width] for block, width in zip(features, self.widths, strict=True)]
 
     def truncated(self, n_components: int) -> ComputedFeatures:
-        """The same with the leading ``n_components`` features of each map; blocks are remembered together."""
+        """The same with the leading ``n_components`` features of each map; what is remembered is shared."""
         return replace(self, widths=tuple(min(width, n_components) for width in self.widths))
+
+
+@dataclass(frozen=True)
+class KeptFeatures(HeldFeatures):
+    """Computed features kept as arrays for passes over all samples; chosen samples are computed all the same.
+
+    A model on disk has no features: the few samples that it asks for then have the same ones, digit by digit.
+
+    Attributes
+    ----------
+    computed : ComputedFeatures
+    """
+
+    computed: ComputedFeatures
+
+    @classmethod
+    def of(cls, computed: ComputedFeatures) -> KeptFeatures:
+        """All features, computed block by block."""
+        counts = computed.presence.sum(axis=0).tolist()
+        kept = cls(
+            [np.empty(shape) for shape in zip(counts, computed.widths, strict=True)], computed.presence, computed
+        )
+        for block in row_slices(len(computed.presence)):
+            for part, values in zip(kept.take(block), computed.take(block), strict=True):
+                part[:] = values
+        computed._last.clear()
+        return kept
+
+    def take(self, rows: slice | NDArray[np.intp]) -> list[NDArray[np.float64]]:
+        """Features of each map over those of the rows that have them, in the order of the rows; slices have step one."""
+        return super().take(rows) if isinstance(rows, slice) else self.computed.take(rows)
+
+    def truncated(self, n_components: int) -> KeptFeatures:
+        """The same with the leading ``n_components`` features of each map."""
+        features = [block[:, :n_components] for block in self.features]
+        return KeptFeatures(features, self.presence, self.computed.truncated(n_components))
 
 
 def held_if_few(features: ComputedFeatures, room: int) -> FeatureRows:
     """The features as arrays, where they are no more than ``room`` numbers; else as they are."""
-    counts = features.presence.sum(axis=0)
-    if int(counts @ np.array(features.widths)) > room:
-        return features
-    arrays = [np.empty(shape) for shape in zip(counts.tolist(), features.widths, strict=True)]
-    held = HeldFeatures(arrays, features.presence)
-    for block in row_slices(len(features.presence)):
-        for part, values in zip(held.take(block), features.take(block), strict=True):
-            part[:] = values
-    features._last.clear()
-    return held
+    return KeptFeatures.of(features) if features.n_numbers <= room else features

@@ -21,6 +21,7 @@ from coview.inference._laplace import LaplaceFit, laplace_fit
 from coview.inference._latent_posterior import LatentPosterior
 from coview.inference._left_out import left_out_elsewhere
 from coview.inference._logistic_normal import logistic_normal_mean, moderated_logit
+from coview.inference._pair_weights import Patterns
 from coview.inference._posterior import CrossPosterior, latent_posteriors
 from coview.inference._priors import ConsensusPrior, JointFeatures, JointPrior, MeanPrior, Prior
 from coview.inference._regression import FactoredRegressionFit, RegressionFit, gaussian_log_density, regression_fit
@@ -53,6 +54,7 @@ __all__ = [
     "NewFeatures",
     "NewGrams",
     "PatternGrams",
+    "Patterns",
     "Prior",
     "RegressionFit",
     "RowSums",

@@ -195,6 +195,22 @@ class JointFeatures:
     by_view: NDArray[np.float64] | None = None
 
 
+class MeanSquares:
+    """Mean square of each feature over the training samples, taken when it is first asked for."""
+
+    def __init__(self, training: FeatureRows) -> None:
+        self._training = training
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """Of all features (r,)."""
+        total = np.zeros(self._training.widths[0])
+        for block in row_slices(len(self._training.presence)):
+            (features,) = self._training.take(block)
+            total += np.einsum("ij,ij->j", features, features)
+        return total / max(len(self._training.presence), 1)
+
+
 @dataclass(frozen=True)
 class JointPrior:
     """One ordinary latent function over features of all views together, covariance ``Phi Phi^T``.
@@ -203,32 +219,28 @@ class JointPrior:
     ----------
     training : FeatureRows
         Features of the training samples, as of one view that all of them have.
-    mean_squares : ndarray of shape (r,)
-        Mean square of each feature over the training samples.
+    mean_squares : MeanSquares
+        Of these features and perhaps of more behind them.
     """
 
     training: FeatureRows
-    mean_squares: NDArray[np.float64]
+    mean_squares: MeanSquares
 
     @classmethod
     def of(cls, training: FeatureRows | NDArray[np.float64]) -> JointPrior:
         """The prior of features given as rows of one view, or as one array (n_samples, r)."""
         if isinstance(training, np.ndarray):
             training = HeldFeatures([training], np.ones((len(training), 1), dtype=bool))
-        total = np.zeros(training.widths[0])
-        for block in row_slices(len(training.presence)):
-            (features,) = training.take(block)
-            total += np.einsum("ij,ij->j", features, features)
-        return cls(training, total / max(len(training.presence), 1))
+        return cls(training, MeanSquares(training))
 
     def truncated(self, n_components: int) -> JointPrior:
         """The same with the leading ``n_components`` features."""
-        return JointPrior(self.training.truncated(n_components), self.mean_squares[:n_components])
+        return JointPrior(self.training.truncated(n_components), self.mean_squares)
 
     @property
     def mean_diagonal(self) -> float:
         """Mean prior variance over all training samples."""
-        return float(self.mean_squares.sum())
+        return float(self.mean_squares.values[: self.n_features].sum())
 
     @property
     def n_samples(self) -> int:
