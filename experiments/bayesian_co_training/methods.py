@@ -1,5 +1,6 @@
 """The rows of tables 1 and 2: what every method answers for every label draw."""
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -134,13 +135,18 @@ def ranks(problem: Problem, draws: Sequence[Draw], reading: str) -> Iterator[Ans
             yield from _estimated(model, views, name, problem, draws, reading)
 
 
-def averaged_low_rank(problem: Problem, draws: Sequence[Draw], reading: str) -> Iterator[Answer]:
-    """The printed model of rank 50 on rows of unit length, averaged over view variances."""
-    model = BayesianCoTrainingClassifier(
-        "linear", latent="consensus", weighting="evidence", approximation="low_rank", n_components=50
-    )
+def cut_and_learned(problem: Problem, draws: Sequence[Draw], reading: str) -> Iterator[Answer]:
+    """The printed model of rank 50 on rows of unit length: amplitudes and view variances of the largest evidence, averaged."""
     views = problem.unit_rows(reading)
-    yield from _estimated(model, views, "BCT, unit rows, rank 50, averaged", problem, draws, reading)
+    shared = {"kernel": "linear", "latent": "consensus", "approximation": "low_rank", "n_components": 50}
+    models = {
+        "maximized": BayesianCoTrainingClassifier(hyperparameters="maximize", **shared),
+        "averaged": BayesianCoTrainingClassifier(weighting="evidence", **shared),
+    }
+    with warnings.catch_warnings():  # with a handful of labels that is common, and the table shows what it is worth
+        warnings.filterwarnings("ignore", message="The evidence switched off", category=UserWarning)
+        for name, model in models.items():
+            yield from _estimated(model, views, f"BCT, unit rows, rank 50, {name}", problem, draws, reading)
 
 
 def mean_consensus(problem: Problem, draws: Sequence[Draw], reading: str) -> Iterator[Answer]:
@@ -196,7 +202,7 @@ PARTS: Mapping[str, tuple[Callable[..., Iterator[Answer]], tuple[str, ...]]] = {
     "printed model, grid of view variances": (printed, tuple(READINGS)),
     "printed model, four view variances": (levels, tuple(READINGS)),
     "printed model, cut ranks": (ranks, tuple(READINGS)),
-    "printed model, cut ranks, averaged": (averaged_low_rank, tuple(READINGS)),
+    "printed model, cut rank, learned": (cut_and_learned, tuple(READINGS)),
     "default model": (mean_consensus, tuple(READINGS)),
     "support vector machines": (support_vectors, tuple(READINGS)),
     "singular vectors": (rival, ()),
