@@ -131,12 +131,10 @@ def stacked_by_pattern(
     places = np.cumsum(presence, axis=0) - 1
     for p in np.unique(codes).tolist():
         mine = np.flatnonzero(codes == p)
-        views = np.flatnonzero(patterns.presence[p]).tolist()
-        yield (
-            p,
-            mine,
-            np.concatenate([features[j][places[mine, j]] for j in views] or [np.zeros((mine.size, 0))], axis=1),
-        )
+        parts = [features[j] for j in np.flatnonzero(patterns.presence[p]).tolist()]
+        if mine.size < codes.size:
+            parts = [part[places[mine, j]] for j, part in zip(np.flatnonzero(patterns.presence[p]), parts, strict=True)]
+        yield p, mine, np.concatenate(parts or [np.zeros((mine.size, 0))], axis=1)
 
 
 @dataclass(frozen=True)

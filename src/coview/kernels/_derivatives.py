@@ -25,8 +25,8 @@ from coview.kernels._per_view import KernelLike, gram
 
 __all__ = ["weighted_derivatives"]
 
-# Rows per step, so that what belongs to them stays in a processor's cache.
-_STRIP = 64
+# Rows per step, or as many as hold these numbers where they are short: what belongs to them stays in a processor's cache.
+_STRIP, _STRIP_NUMBERS = 64, 2**17
 _MATERN_ORDERS = (0.5, 1.5, 2.5)
 
 
@@ -84,8 +84,9 @@ def weighted_derivatives(
         X, Y = np.asarray(X, dtype=np.float64), None if Y is None else np.asarray(Y, dtype=np.float64)
     if not _closed(kernel):
         return _all_derivatives(kernel, weights, X, Y)
-    for start in range(0, len(weights), _STRIP):
-        strip, first = slice(start, start + _STRIP), 0 if Y is not None else start
+    height = _STRIP if Y is None else max(_STRIP, _STRIP_NUMBERS // weights.shape[1])
+    for start in range(0, len(weights), height):
+        strip, first = slice(start, start + height), 0 if Y is not None else start
         known = None if values is None else values[strip, first:]
         others = X[first:] if Y is None else Y
         total += _derivatives(kernel, weights[strip, first:], X[strip], others, known, same=Y is None)

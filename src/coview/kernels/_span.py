@@ -85,9 +85,14 @@ class SpanFeatures:
         return int(self.basis.shape[1])
 
     @cached_property
+    def gram(self) -> NDArray[np.float64]:
+        """``K_ZZ`` (q, q)."""
+        return gram(self.kernel, self.landmarks)
+
+    @cached_property
     def factor(self) -> CholeskyFactor:
         """Cholesky factor of ``B^T K_ZZ B``."""
-        K = self.basis.T @ gram(self.kernel, self.landmarks) @ self.basis
+        K = self.basis.T @ (self.gram @ self.basis)
         return cholesky(0.5 * (K + K.T), name="The kernel between landmarks")
 
     @cached_property
@@ -122,7 +127,9 @@ class SpanGradient:
     def add(self, X: Any, values: NDArray[np.float64], derivatives: NDArray[np.float64]) -> None:
         """A block of rows X (n, p) with their features and the derivatives by them (n, r); O(n q r)."""
         span = self.features
-        self._by_rows += weighted_derivatives(span.kernel, derivatives @ span.projection.T, X, span.landmarks)
+        by_kernel = derivatives @ span.projection.T
+        kernel = gram(span.kernel, X, span.landmarks)
+        self._by_rows += weighted_derivatives(span.kernel, by_kernel, X, span.landmarks, values=kernel)
         self._products += values.T @ derivatives
 
     def total(self) -> NDArray[np.float64]:
@@ -133,8 +140,7 @@ class SpanGradient:
         """
         span = self.features
         half = span.factor.half_solve(0.25 * (self._products + self._products.T), transposed=True)
-        by_inner = -span.factor.half_solve(half.T, transposed=True)
-        by_landmarks = span.basis @ by_inner @ span.basis.T
-        folded = np.triu(by_landmarks + by_landmarks.T)
+        by_inner = -span.factor.half_solve(half.T, transposed=True)  # symmetric
+        folded = np.triu(2.0 * (span.basis @ by_inner) @ span.basis.T)
         folded.flat[:: len(folded) + 1] *= 0.5
-        return self._by_rows + weighted_derivatives(span.kernel, folded, span.landmarks)
+        return self._by_rows + weighted_derivatives(span.kernel, folded, span.landmarks, values=span.gram)
