@@ -51,7 +51,8 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
     n_components : int or list of int, default=None
         Rank of each view's features; under averaging the rank or ranks of the grid (None: 5, 10, 20, 40).
     approximation : {"auto", "exact", "low_rank"}, default="auto"
-        For fixed parameters: exact kernels, or features; "auto" is exact up to 5,000 samples.
+        For fixed and maximized parameters: exact kernels, or features of rank ``n_components`` (None: 100); "auto" is exact
+        up to 5,000 samples.
     select_views : "auto" or bool, default="auto"
         Add settings that drop one view or keep only one, which is what `view_trust_` rests on.
     amplitude : float or list of float, default=None
