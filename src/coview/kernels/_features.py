@@ -233,24 +233,14 @@ class JointSpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[mi
         for j in np.flatnonzero(self._scales).tolist():
             rows = np.flatnonzero(self._presence[:, j])
             K = self._scales[j] * gram(self.kernels_[j], self._blocks[j])
-            _add_block(total, rows, rows, K)
+            if rows.size == n:
+                total += K
+            else:
+                total[np.ix_(rows, rows)] += K
             means[j, rows] = K.sum(axis=0) / n
         if self.column_means_ is None:
             self.column_means_ = means
         return total
-
-    def _new_values(self, blocks: Sequence[Any], presence: NDArray[np.bool_]) -> Any:
-        """The same of other samples, against the training samples."""
-        if self._roots is not None:
-            return stack_views(blocks, presence, self._roots)
-        total = np.zeros((len(presence), len(self._presence)))
-        for j in np.flatnonzero(self._scales).tolist():
-            self._add_crosses(total, j, blocks[j], presence)
-        return total
-
-    def _add_crosses(self, total: NDArray[np.float64], j: int, block: Any, presence: NDArray[np.bool_]) -> None:
-        here, there = np.flatnonzero(presence[:, j]), np.flatnonzero(self._presence[:, j])
-        _add_block(total, here, there, self._scales[j] * gram(self.kernels_[j], block, self._blocks[j]))
 
     def _decompose(self, values: Any) -> LinearSpectrum | GramSpectrum:
         """Spectrum over the training samples."""
@@ -269,43 +259,46 @@ class JointSpectralFeatures(TransformerMixin, BaseEstimator):  # type: ignore[mi
         features = np.zeros((len(presence), self.eigenvalues_.size))
         for start in range(0, len(presence), _BLOCK_ROWS):
             rows = np.arange(start, min(start + _BLOCK_ROWS, len(presence)))
-            values = self._new_values(take_samples(blocks, presence, rows), presence[rows])
-            features[rows] = self.spectrum_.project(values)
+            parts = take_samples(blocks, presence, rows)
+            if isinstance(self.spectrum_, LinearSpectrum):
+                features[rows] = self.spectrum_.project(stack_views(parts, presence[rows], self._linear_scales))
+                continue
+            for j, part in enumerate(parts):
+                self._add_part(features[start : start + _BLOCK_ROWS], j, part, presence[rows, j])
         return features
+
+    @property
+    def _linear_scales(self) -> NDArray[np.float64]:
+        return cast("NDArray[np.float64]", self._roots)
+
+    def _add_part(self, features: NDArray[np.float64], j: int, block: Any, present: NDArray[np.bool_]) -> None:
+        """Add to the features of some samples what their view j, or its absence, says; the summed kernel is not formed."""
+        spectrum = cast("GramSpectrum", self.spectrum_)
+        if self._scales[j] > 0.0 and block.shape[0]:
+            weights = self._scales[j] * spectrum.weights[self._presence[:, j]]
+            part = gram(self.kernels_[j], block, self._blocks[j]) @ weights
+            if present.all():
+                features += part
+            else:
+                features[np.flatnonzero(present)] += part
+        features -= spectrum.offset(None if self.column_means_ is None else self.column_means_[j])
 
     def transform_by_view(self, blocks: Sequence[Any], presence: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Features split by view (n_views, n_samples, rank); their sum over views is the feature.
 
         An absent view still shifts a centered feature: its part is what its absence says.
         """
-        n_new = len(presence)
-        parts = np.zeros((len(blocks), n_new, self.eigenvalues_.size))
+        parts = np.zeros((len(blocks), len(presence), self.eigenvalues_.size))
         if isinstance(self.spectrum_, LinearSpectrum):
             stops = np.cumsum([block.shape[1] for block in self._blocks])
             for j, block in enumerate(blocks):
                 columns = slice(stops[j] - self._blocks[j].shape[1], stops[j])
-                rows = stack_views([block], presence[:, [j]], cast("NDArray[np.float64]", self._roots)[[j]])
+                rows = stack_views([block], presence[:, [j]], self._linear_scales[[j]])
                 parts[j] = self.spectrum_.project_part(rows, columns)
             return parts
         for j, block in enumerate(blocks):
-            crosses = np.zeros((n_new, len(self._presence)))
-            if self._scales[j] > 0.0:
-                self._add_crosses(crosses, j, block, presence)
-            means = None if self.column_means_ is None else self.column_means_[j]
-            parts[j] = self.spectrum_.project_part(crosses, means)
+            self._add_part(parts[j], j, block, presence[:, j])
         return parts
-
-
-def _add_block(
-    total: NDArray[np.float64], rows: NDArray[np.intp], columns: NDArray[np.intp], values: NDArray[np.float64]
-) -> None:
-    """``total[rows, columns] += values``, a few times faster where all rows or columns are meant."""
-    if rows.size == len(total) and columns.size == total.shape[1]:
-        total += values
-    elif columns.size == total.shape[1]:
-        total[rows] += values
-    else:
-        total[rows[:, None], columns] += values
 
 
 def take_samples(blocks: Sequence[Any], presence: NDArray[np.bool_], samples: NDArray[np.intp]) -> list[Any]:

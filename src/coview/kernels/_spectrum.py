@@ -55,6 +55,18 @@ class GramSpectrum:
         values, vectors = leading_eigenpairs(K / divisor, n_components)
         return cls(values, vectors / np.sqrt(values), means, divisor)
 
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """Features are kernel values with the training rows times it (n, rank), less an `offset`: rows are centered by it."""
+        weights = self.projection / self.scale
+        return weights if self.column_means is None else weights - weights.mean(axis=0)
+
+    def offset(self, column_means: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """What the column means of a summand of the kernel take from the features (rank,); zero where it was not centered."""
+        if self.column_means is None or column_means is None:
+            return np.zeros(self.values.size)
+        return np.asarray((column_means - column_means.mean()) @ (self.projection / self.scale))
+
     def project(self, crosses: NDArray[np.float64]) -> NDArray[np.float64]:
         """Features (n_new, rank) of rows given their kernel values with the training rows (n_new, n)."""
         return self.project_part(crosses, self.column_means)
@@ -63,9 +75,9 @@ class GramSpectrum:
         self, crosses: NDArray[np.float64], column_means: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         """Features of one summand of the kernel, given that summand's own column means; parts add up to `project`."""
-        if self.column_means is not None and column_means is not None:
-            crosses = crosses - crosses.mean(axis=1, keepdims=True) - column_means + column_means.mean()
-        return crosses @ (self.projection / self.scale)
+        features = crosses @ self.weights
+        features -= self.offset(column_means)
+        return features
 
 
 @dataclass(frozen=True)
