@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from coview.gaussian_process._keys import prior_key
 from coview.gaussian_process._new_samples import NewSamples
 from coview.gaussian_process._weighing import Weighing
-from coview.inference import left_out_elsewhere
+from coview.inference import Patterns, left_out_elsewhere
 
 if TYPE_CHECKING:
     from coview.gaussian_process._fits import PosteriorAverage
@@ -103,7 +103,8 @@ class PatternWeights:
 
     def of(self, presence: NDArray[np.bool_]) -> RowWeights:
         """Weights for samples with these views (n_samples, n_views)."""
-        patterns, places = np.unique(presence, axis=0, return_inverse=True)
+        known = Patterns.of(presence)
+        patterns, places = known.presence, known.codes
         usual = np.array([self._usual(pattern) for pattern in patterns], dtype=bool)
         self._learn([pattern for pattern in patterns[~usual] if pattern.tobytes() not in self._known])
         tables = [self._known[pattern.tobytes()] for pattern in patterns[~usual]]
@@ -111,7 +112,7 @@ class PatternWeights:
             tables.append(_without_rest(self._average.weights, self._average.kept))
         table_of = np.full(len(patterns), len(tables) - 1)
         table_of[~usual] = np.arange(np.count_nonzero(~usual))
-        return RowWeights(np.stack(tables), table_of[places.ravel()])
+        return RowWeights(np.stack(tables), table_of[places])
 
     def _usual(self, pattern: NDArray[np.bool_]) -> bool:
         """Whether the weights of the average hold for a combination of views."""

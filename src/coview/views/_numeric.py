@@ -135,4 +135,4 @@ def infinite_rows(matrix: Any, rows: NDArray[np.intp] | None = None) -> NDArray[
         step = max(1, _CHUNK // max(1, matrix.shape[1]))
         found = [np.isinf(matrix[start : start + step]).any(axis=1) for start in range(0, len(matrix), step)]
         infinite = np.flatnonzero(np.concatenate(found)) if found else nothing
-    return infinite if rows is None else np.intersect1d(infinite, rows)
+    return infinite if rows is None or not infinite.size else np.intersect1d(infinite, rows)
