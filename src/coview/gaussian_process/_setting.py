@@ -25,7 +25,8 @@ _RANKS = (5, 10, 20, 40)
 _LEVELS = ((0.1,), (1.0,), (np.inf,))
 _AMPLITUDES = (1.0, 4.0, 16.0)
 _REGRESSION_AMPLITUDES = (0.3, 1.0, 3.0)
-_REGRESSION_NOISES = (0.02, 0.1, 0.4)
+# The last one is for signals that explain a small part of the targets.
+_REGRESSION_NOISES = (0.02, 0.1, 0.4, 0.9)
 _UNHELPFUL = 1000.0
 # One rank suffices to tell views apart: more of them cost time and gained nothing on nine real configurations.
 _SELECTION_RANK = 10
