@@ -1,64 +1,54 @@
 """Low-rank fits to many samples: time, memory and growth beside the passes over the features that no method avoids.
 
-    python benchmarks/low_rank_scale.py [n ...] [--kernels rbf linear] [--missing none half] [--latents mean consensus]
+    python benchmarks/low_rank_scale.py [n ...] [--repeats 3] [--output FILE]
 
-Three views of 10 columns, rank 100 each, 1,000 labels, fixed parameters. Every case runs in a process of its own, so that
-its peak memory is its own; the views, which the caller holds, are part of it. Floor: the feature maps of all samples made
-once, and one symmetric product (syrk) of n x 300 features, by the same libraries in the same process. Seconds are those of
-the processor over all threads, which another program beside does not lengthen; the clock's stand beside them. BLAS threads:
-OMP_NUM_THREADS, one where it is not set.
+Three views of 10 columns, complete or half missing, rank 100 each (linear views have rank 10), 1,000 labels, fixed
+parameters; fit, which answers for all samples, and prediction of 10,000 new ones. Every case runs in a process of its own,
+so that its peak memory is its own; the views, which the caller holds, are part of it. Floor: the feature maps of all samples
+made once, and one symmetric product (syrk) of all features, in the same process. ``growth`` is the exponent of the time in
+the number of samples since the size before. From 500,000 samples on nothing is repeated.
 """
 
-import argparse
 import json
-import os
-import resource
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas
+from sklearn.gaussian_process.kernels import RBF
+from timing import Row, command_line, most_memory, seconds
+
+from coview.gaussian_process import BayesianCoTrainingClassifier
+from coview.kernels import LandmarkFeatures, SpectralFeatures
 
 SIZES = (20_000, 100_000, 1_000_000)
-KERNELS, MISSING, LATENTS = ("rbf", "linear"), ("none", "half"), ("mean", "consensus")
+LATENTS, KERNELS, MISSING = ("mean", "consensus"), ("rbf", "linear"), ("none", "half")
 N_VIEWS, N_COLUMNS, RANK, N_LABELS, N_NEW = 3, 10, 100, 1_000, 10_000
+WIDTH = 4.0
 BLOCK = 4_096
+REPEATED = 500_000
+
+Views = list[NDArray[np.float64]]
 
 
-def seconds(work: Callable[[], object], repeats: int = 1) -> tuple[float, float]:
-    """Processor and clock seconds of some work, the least of a few repeats."""
-    measured = []
-    for _ in range(repeats):
-        clock, processor = time.perf_counter(), time.process_time()
-        work()
-        measured.append((time.process_time() - processor, time.perf_counter() - clock))
-    return min(measured)
-
-
-def peak_gib() -> float:
-    """Most memory that this process has held so far, in GiB."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 2**30 if sys.platform == "darwin" else peak / 2**20
-
-
-def problem(n: int, missing: str, seed: int = 0) -> tuple[list[Any], Any, list[Any]]:
+def random_problem(n: int, *, missing: bool, seed: int = 0) -> tuple[Views, NDArray[np.float64], Views]:
     """Views of n samples with a common cause, labels of some of them, and the views of new samples."""
-    import numpy as np
-
     rng = np.random.default_rng(seed)
     cause = rng.standard_normal((n + N_NEW, 3))
-    views = []
-    for _ in range(N_VIEWS):
-        view = np.tanh(cause @ rng.standard_normal((3, N_COLUMNS)))
+    every = [np.tanh(cause @ rng.standard_normal((3, N_COLUMNS))) for _ in range(N_VIEWS)]
+    views, new = [], []
+    for view in every:
         view += 0.3 * rng.standard_normal(view.shape)
-        views.append(view)
+        views.append(view[:n].copy())
+        new.append(view[n:].copy())
     y = np.full(n, np.nan)
     labeled = rng.choice(n, N_LABELS, replace=False)
     y[labeled] = cause[labeled, 0] > 0.0
-    new = [view[n:].copy() for view in views]
-    views = [view[:n].copy() for view in views]
-    if missing == "half":
+    if missing:
         present = rng.random((n, N_VIEWS)) < 0.5
         present[np.arange(n), rng.integers(0, N_VIEWS, n)] = True
         for view, has in zip(views, present.T, strict=True):
@@ -66,143 +56,92 @@ def problem(n: int, missing: str, seed: int = 0) -> tuple[list[Any], Any, list[A
     return views, y, new
 
 
-def floor(views: Sequence[Any], kernel: str, repeats: int) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Seconds of the feature maps of all samples, and of one syrk over n x 300 numbers."""
-    import numpy as np
-    from scipy.linalg import blas
-    from sklearn.gaussian_process.kernels import RBF
-
-    from coview.kernels import LandmarkFeatures, SpectralFeatures
-
-    held = [view[np.isfinite(view[:, 0])] for view in views]
-
-    def maps() -> None:
-        for rows in held:
-            if kernel == "linear":
-                features: Any = SpectralFeatures("linear", RANK, scale=False).fit(rows)
-            else:
-                features = LandmarkFeatures(RBF(4.0), RANK, 2 * RANK, scale=False).fit(rows)
-            for start in range(0, len(rows), BLOCK):
-                features.transform(rows[start : start + BLOCK])
-
-    width = N_VIEWS * (min(N_COLUMNS, RANK) if kernel == "linear" else RANK)
-    features = np.random.default_rng(0).standard_normal((min(8 * BLOCK, len(views[0])), width))
-
-    def syrk() -> None:
-        total = np.zeros((width, width), order="F")
-        for start in range(0, len(views[0]), len(features)):
-            part = features[: min(len(features), len(views[0]) - start)]
-            blas.dsyrk(1.0, part.T, 1.0, total, lower=1, overwrite_c=1)
-
-    return seconds(maps, repeats), seconds(syrk, repeats)
+def make_features(views: Views, kernel: str) -> None:
+    """The features of all samples, block by block, as soon forgotten."""
+    for view in views:
+        rows = view[np.isfinite(view[:, 0])]
+        features = (
+            SpectralFeatures("linear", RANK, scale=False)
+            if kernel == "linear"
+            else LandmarkFeatures(RBF(WIDTH), RANK, 2 * RANK, scale=False)
+        )
+        features.fit(rows)
+        for start in range(0, len(rows), BLOCK):
+            features.transform(rows[start : start + BLOCK])
 
 
-def measure(n: int, kernel: str, missing: str, latent: str) -> dict[str, Any]:
+def sum_products(features: NDArray[np.float64], n: int) -> None:
+    """One syrk over n rows, some of them again and again."""
+    width = features.shape[1]
+    total = np.zeros((width, width), order="F")
+    for start in range(0, n, len(features)):
+        part = features[: min(len(features), n - start)]
+        total = blas.dsyrk(1.0, part.T, 1.0, total, lower=1, overwrite_c=1)
+
+
+def one_case(n: int, latent: str, kernel: str, missing: str, repeats: int) -> Row:
     """One case, in this process."""
-    from sklearn.gaussian_process.kernels import RBF
-    from threadpoolctl import threadpool_info
-
-    from coview.gaussian_process import BayesianCoTrainingClassifier
-
-    views, y, new = problem(n, missing)
-    repeats = 3 if n <= 50_000 else 1
-    before = peak_gib()
+    views, y, new = random_problem(n, missing=missing == "half")
     model = BayesianCoTrainingClassifier(
-        "linear" if kernel == "linear" else RBF(4.0),
+        "linear" if kernel == "linear" else RBF(WIDTH),
         latent=latent,
         hyperparameters="fixed",
         approximation="low_rank",
         n_components=RANK,
         amplitude=4.0,
     )
-    fit = seconds(lambda: model.fit(views, y), repeats)
-    predict = seconds(lambda: model.predict_proba(new), repeats)
-    peak = peak_gib()
-    maps, syrk = floor(views, kernel, repeats)
-    threads = {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
+    repeats = repeats if n < REPEATED else 1
+    ours = seconds({"fit": lambda: model.fit(views, y), "predict": lambda: model.predict_proba(new)}, repeats)
+    peak = most_memory()
+    width = N_VIEWS * (N_COLUMNS if kernel == "linear" else RANK)
+    features = np.random.default_rng(0).standard_normal((min(8 * BLOCK, n), width))
+    works = {"maps": lambda: make_features(views, kernel), "syrk": lambda: sum_products(features, n)}
+    least = seconds(works, repeats)
+    total = ours["fit"][0] + ours["predict"][0]
     return {
-        "n": n,
+        "latent": latent,
         "kernel": kernel,
         "missing": missing,
-        "latent": latent,
-        "fit_cpu_s": fit[0],
-        "fit_s": fit[1],
-        "predict_10000_cpu_s": predict[0],
-        "predict_10000_s": predict[1],
-        "peak_gib": peak,
-        "data_gib": before,
-        "maps_cpu_s": maps[0],
-        "syrk_cpu_s": syrk[0],
-        "ratio_to_floor": (fit[0] + predict[0]) / (maps[0] + syrk[0]),
-        "ratio_to_syrk": (fit[0] + predict[0]) / syrk[0],
-        "blas_threads": max(threads, default=1),
+        "n": n,
+        "fit": ours["fit"][0],
+        "predict 10,000": ours["predict"][0],
+        "spread": ours["fit"][2] - ours["fit"][1],
+        "maps": least["maps"][0],
+        "syrk": least["syrk"][0],
+        "to floor": total / (least["maps"][0] + least["syrk"][0]),
+        "to syrk": total / least["syrk"][0],
+        "peak GiB": peak / 2**30,
     }
 
 
-def in_child(n: int, kernel: str, missing: str, latent: str) -> dict[str, Any]:
+def in_child(*case: object) -> Row:
     """The same in a process of its own."""
-    environment = {"OMP_NUM_THREADS": "1", **os.environ}
-    case = json.dumps([n, kernel, missing, latent])
-    command = [sys.executable, os.path.abspath(__file__), "--one-case", case]
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
+    command = [sys.executable, str(Path(__file__)), "--one-case", json.dumps(case)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    done.check_returncode()
+    row: Row = json.loads(done.stdout)
+    return row
 
 
-def rows(
-    sizes: Sequence[int] = SIZES,
-    kernels: Sequence[str] = KERNELS,
-    missing: Sequence[str] = MISSING,
-    latents: Sequence[str] = LATENTS,
-) -> Iterator[dict[str, Any]]:
-    """One row per case, sizes last; ``exponent`` is the growth of fit and prediction since the size before."""
-    import numpy as np
-
-    for latent, kernel, lost in product(latents, kernels, missing):
-        previous: dict[str, Any] | None = None
+def measure(sizes: Sequence[int], repeats: int) -> Iterator[Row]:
+    """A row per latent function, kernel, missing views and size."""
+    for latent, kernel, missing in product(LATENTS, KERNELS, MISSING):
+        before: tuple[int, float] | None = None
         for n in sorted(sizes):
-            row = in_child(n, kernel, lost, latent)
-            row["exponent"] = None
-            if previous is not None:
-                grown = (row["fit_cpu_s"] + row["predict_10000_cpu_s"]) / (
-                    previous["fit_cpu_s"] + previous["predict_10000_cpu_s"]
-                )
-                row["exponent"] = float(np.log(grown) / np.log(n / previous["n"]))
-            previous = row
+            row = in_child(n, latent, kernel, missing, repeats)
+            total = float(str(row["fit"])) + float(str(row["predict 10,000"]))
+            row["growth"] = None if before is None else float(np.log(total / before[1]) / np.log(n / before[0]))
+            before = n, total
             yield row
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print a line per case, and all of them as JSON with ``--json FILE``."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("sizes", nargs="*", type=int, default=list(SIZES))
-    parser.add_argument("--kernels", nargs="+", choices=KERNELS, default=KERNELS)
-    parser.add_argument("--missing", nargs="+", choices=MISSING, default=MISSING)
-    parser.add_argument("--latents", nargs="+", choices=LATENTS, default=LATENTS)
-    parser.add_argument("--json", help="also write the rows to this file")
-    parser.add_argument("--one-case", help=argparse.SUPPRESS)
-    options = parser.parse_args(argv)
-    if options.one_case:
-        print(json.dumps(measure(*json.loads(options.one_case))))
+    """By itself, or one case for the process that asks for it."""
+    argv = sys.argv[1:] if argv is None else argv
+    if argv[:1] == ["--one-case"]:
+        print(json.dumps(one_case(*json.loads(argv[1]))))
         return 0
-    print(
-        "latent     kernel  missing        n  fit [s]  clock  predict  peak GiB   maps   syrk  /floor  /syrk  exponent"
-    )
-    found = []
-    for row in rows(options.sizes, options.kernels, options.missing, options.latents):
-        found.append(row)
-        growth = "" if row["exponent"] is None else f"{row['exponent']:.2f}"
-        print(
-            f"{row['latent']:9}  {row['kernel']:6}  {row['missing']:7}  {row['n']:7d}  {row['fit_cpu_s']:7.2f}  "
-            f"{row['fit_s']:5.1f}  {row['predict_10000_cpu_s']:7.2f}  {row['peak_gib']:8.2f}  {row['maps_cpu_s']:5.2f}  "
-            f"{row['syrk_cpu_s']:5.2f}  {row['ratio_to_floor']:6.2f}  {row['ratio_to_syrk']:5.1f}  {growth:>8}",
-            flush=True,
-        )
-    print(f"BLAS threads: {found[-1]['blas_threads']}" if found else "nothing asked for")
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(found, file, indent=1)
-    return 0
+    return command_line(measure, SIZES, argv, "low_rank_scale: low-rank fits to many samples, in processor seconds")
 
 
 if __name__ == "__main__":
