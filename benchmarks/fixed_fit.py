@@ -18,15 +18,16 @@ from problems import (
     label_spreading,
     regressor,
 )
-from timing import Row, command_line, peak_memory, rows_of, seconds
+from timing import Row, command_line, in_matrices, peak_memory, rows_of, seconds
 
 SIZES = (1000, 2000, 4000)
+WARM = 800
 MOST_LABELED = 2000
 
 
 def fit_one(n: int, n_views: int, missing: bool, latent: str) -> Callable[[], object]:
-    """A fit for `peak_memory`; a small one comes first, so that what is imported and set up once is not counted."""
-    small, problem = Problem.random(50, n_views, missing=missing), Problem.random(n, n_views, missing=missing)
+    """A fit for `peak_memory`; one of 800 comes first, so that modules and BLAS's own buffers are not counted."""
+    small, problem = Problem.random(WARM, n_views, missing=missing), Problem.random(n, n_views, missing=missing)
     regressor(latent=latent).fit(small.views, small.target)
     return lambda: regressor(latent=latent).fit(problem.views, problem.target)
 
@@ -46,8 +47,9 @@ def few_labels(problem: Problem, shape: Row, repeats: int) -> list[Row]:
     rows = rows_of({**shape, "labeled": problem.n_labeled}, "coview, regression", seconds(works, repeats))
     n = len(problem.table)
     for row, latent in ((rows[0], "consensus"), (rows[2], "mean")):
-        bytes_used = peak_memory("fixed_fit", "fit_one", n, n_views, shape["missing"] == "half", latent)
-        row["memory"] = bytes_used / (8 * n**2)
+        row["memory"] = in_matrices(
+            peak_memory("fixed_fit", "fit_one", n, n_views, shape["missing"] == "half", latent), n
+        )
     return rows
 
 

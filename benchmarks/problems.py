@@ -65,18 +65,23 @@ class Problem:
         return np.hstack(self.views)
 
 
+FIXED = {
+    "kernel": RBF(WIDTH),
+    "latent": "consensus",
+    "hyperparameters": "fixed",
+    "approximation": "exact",
+    "view_variances": 0.1,
+}
+
+
 def regressor(**parameters: Any) -> BayesianCoTrainingRegressor:
     """The paper's model with everything fixed."""
-    fixed = {"latent": "consensus", "hyperparameters": "fixed", "approximation": "exact"}
-    return BayesianCoTrainingRegressor(
-        RBF(WIDTH), **{**fixed, "view_variances": 0.1, "noise_variance": 0.1, **parameters}
-    )
+    return BayesianCoTrainingRegressor(**{**FIXED, "noise_variance": 0.1, **parameters})
 
 
 def classifier(**parameters: Any) -> BayesianCoTrainingClassifier:
     """The same for classes."""
-    fixed = {"latent": "consensus", "hyperparameters": "fixed", "approximation": "exact"}
-    return BayesianCoTrainingClassifier(RBF(WIDTH), **{**fixed, "view_variances": 0.1, **parameters})
+    return BayesianCoTrainingClassifier(**{**FIXED, **parameters})
 
 
 def _on_the_table(estimator: Any) -> Pipeline:

@@ -19,38 +19,34 @@ from threadpoolctl import threadpool_info, threadpool_limits
 Row = dict[str, object]
 Work = Callable[[], object]
 
+THREADS = 1
 LIBRARIES = ("coview", "numpy", "scipy", "scikit-learn")
 PEAK = """
 import sys
 sys.path.insert(0, {folder!r})
 import {module}
-from timing import most_memory
+from timing import memory
 from threadpoolctl import threadpool_limits
-with threadpool_limits(1, user_api="blas"):
+with threadpool_limits({threads}, user_api="blas"):
     work = {module}.{maker}(*{arguments!r})
-    before = most_memory()
+    before = memory("VmRSS")
     work()
-print(most_memory() - before)
+print(memory("VmHWM") - before)
 """
 
 
-class Clock:
-    """Seconds of the processor with one BLAS thread, which other work on the machine disturbs least; of the wall with more."""
+def seconds(works: dict[str, Work], repeats: int) -> dict[str, tuple[float, float, float]]:
+    """Median, least and most processor seconds of each, run in turn so that a slow minute strikes all of them alike.
 
-    def __init__(self, threads: int) -> None:
-        self.now = time.process_time if threads == 1 else time.perf_counter
-        self.name = "processor" if threads == 1 else "wall"
-
-
-def seconds(works: dict[str, Work], repeats: int, threads: int = 1) -> dict[str, tuple[float, float, float]]:
-    """Median, least and most seconds of each, run in turn so that a slow minute strikes all of them alike."""
-    clock, taken = Clock(threads), {name: [] for name in works}
-    with threadpool_limits(threads, user_api="blas"):
+    With one BLAS thread these are the seconds of the clock on a quiet machine; other work disturbs them least.
+    """
+    taken = {name: [] for name in works}
+    with threadpool_limits(THREADS, user_api="blas"):
         for _ in range(repeats):
             for name, work in works.items():
-                start = clock.now()
+                start = time.process_time()
                 work()
-                taken[name].append(clock.now() - start)
+                taken[name].append(time.process_time() - start)
     return {name: (float(np.median(times)), min(times), max(times)) for name, times in taken.items()}
 
 
@@ -69,29 +65,33 @@ def rows_of(shape: Row, ours: str, times: dict[str, tuple[float, float, float]])
     ]
 
 
-def most_memory() -> int:
-    """Peak of this process's memory so far in bytes."""
-    status = Path("/proc/self/status")
-    if status.exists():  # the figure of `resource` would begin with that of the parent process
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-        return 1024 * int(line.split()[1])
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak
+def memory(kind: str) -> int:
+    """Bytes of this process, held now (``VmRSS``) or at most so far (``VmHWM``); Linux only."""
+    # the peak of `resource.getrusage` would begin with that of the parent process
+    status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return 1024 * int(next(line for line in status if line.startswith(kind)).split()[1])
 
 
-def peak_memory(module: str, maker: str, *arguments: object) -> int:
-    """Peak bytes of ``module.maker(*arguments)()`` in a process of its own, less what was held before the work."""
-    code = PEAK.format(folder=str(Path(__file__).parent), module=module, maker=maker, arguments=arguments)
+def peak_memory(module: str, maker: str, *arguments: object) -> int | None:
+    """Peak bytes of ``module.maker(*arguments)()`` in a process of its own, less what was held before; None off Linux."""
+    if not Path("/proc/self/status").exists():
+        return None
+    code = PEAK.format(
+        folder=str(Path(__file__).parent), module=module, maker=maker, arguments=arguments, threads=THREADS
+    )
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     done.check_returncode()
     return int(done.stdout)
 
 
-def environment(threads: int) -> Row:
+def in_matrices(bytes_used: int | None, n: int) -> float | None:
+    """Bytes in units of a matrix of n x n numbers."""
+    return None if bytes_used is None else bytes_used / (8 * n**2)
+
+
+def environment() -> Row:
     """What the figures depend on."""
-    with threadpool_limits(threads, user_api="blas"):
+    with threadpool_limits(THREADS, user_api="blas"):
         blas = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
     return {
         "date": date.today().isoformat(),
@@ -100,8 +100,8 @@ def environment(threads: int) -> Row:
         "blas": ", ".join(
             sorted({f"{pool['internal_api']} {pool['version']} ({pool['num_threads']} threads)" for pool in blas})
         ),
-        "blas_threads": threads,
-        "clock": Clock(threads).name,
+        "blas threads": THREADS,
+        "seconds": "of the processor",
         "python": platform.python_version(),
         **{name: version(name) for name in LIBRARIES},
     }
@@ -169,7 +169,7 @@ def command_line(
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--output", type=Path, help="a .json, .csv or .md file")
     chosen = parser.parse_args(argv)
-    about = environment(1)
+    about = environment()
     print(" | ".join(f"{key}: {value}" for key, value in about.items()))
     rows = list(measure(chosen.n, chosen.repeats))
     print("\n".join(text_table(rows)))

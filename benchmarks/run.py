@@ -1,0 +1,51 @@
+"""All benchmarks, or some, in one run: tables on the screen, and in files with ``--output``.
+
+    python benchmarks/run.py [NAME ...] [--n N ...] [--repeats R] [--full] [--output FILE ...]
+
+NAME is one of fixed_fit, evidence, prediction, averaging; without a size and without ``--full`` each takes its smallest, in
+about two minutes in all. ``--output`` writes .json, .csv or .md by the ending of the name, anew after each benchmark.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import averaging
+import evidence
+import fixed_fit
+import prediction
+import timing
+
+BENCHMARKS = {"fixed_fit": fixed_fit, "evidence": evidence, "prediction": prediction, "averaging": averaging}
+
+
+def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+    """What to run."""
+    parser = argparse.ArgumentParser(description="Measure coview beside LAPACK and scikit-learn.")
+    parser.add_argument("names", nargs="*", choices=[[], *BENCHMARKS], metavar="NAME", help=", ".join(BENCHMARKS))
+    parser.add_argument("--n", nargs="+", type=int, help="numbers of samples")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--full", action="store_true", help="every size of every benchmark")
+    parser.add_argument("--output", nargs="+", type=Path, default=[], help=".json, .csv or .md files")
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run them one after the other."""
+    chosen = parsed(argv)
+    about = timing.environment()
+    print("\n".join(f"{key}: {value}" for key, value in about.items()), flush=True)
+    tables: dict[str, list[timing.Row]] = {}
+    for name in chosen.names or BENCHMARKS:
+        sizes = chosen.n or (BENCHMARKS[name].SIZES if chosen.full else BENCHMARKS[name].SIZES[:1])
+        print(f"\n{name}", flush=True)
+        tables[name] = list(BENCHMARKS[name].measure(sizes, chosen.repeats))
+        print("\n".join(timing.text_table(tables[name])), flush=True)
+        for path in chosen.output:
+            timing.write(path, about, tables)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
