@@ -3,7 +3,7 @@
     python experiments/main_job/confirm.py --data DIR                   # everything, about an hour and a half on one core
     python experiments/main_job/confirm.py --data DIR --methods baselines
     python experiments/main_job/confirm.py --data DIR --methods default --again
-    python experiments/main_job/confirm.py --tables                     # tables from the stored scores
+    python experiments/main_job/confirm.py --tables                     # tables from the scores that are there
 
 Scores lie in results/scores, one CSV per data set; what is there is not fitted again, unless ``--again`` says so.
 """

@@ -35,7 +35,7 @@ RANKED = (
 
 
 def write_tables(problems: Sequence[Problem], output: Path) -> None:
-    """Write ``confirmation.md``, ``.csv`` and ``.json`` from the scores that are there.
+    """Write ``confirmation.md``, ``.csv`` and ``.json``, and ``methods.csv`` with all means, from the scores that are there.
 
     Parameters
     ----------
@@ -49,6 +49,7 @@ def write_tables(problems: Sequence[Problem], output: Path) -> None:
         return
     rows = confirmation_rows(problems, scores)
     ranks = {metric: ranked(scores, metric) for metric in ("log_loss", "auc", "accuracy")}
+    method_means(scores).to_csv(output / "methods.csv", index=False, float_format="%.4f", lineterminator="\n")
     rows.to_csv(output / "confirmation.csv", index=False, float_format="%.4f", lineterminator="\n")
     record = {"rows": json.loads(rows.to_json(orient="records", double_precision=4)), "ranks": ranks}
     (output / "confirmation.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
@@ -79,6 +80,24 @@ def _best_views(scores: pd.DataFrame) -> pd.DataFrame:
     means = alone.groupby(["data", "n_labeled", "method"])["log_loss"].mean()
     best = means.loc[means.groupby(level=["data", "n_labeled"]).idxmin()].reset_index()
     return alone.merge(best[["data", "n_labeled", "method"]]).assign(method=BEST_VIEW)
+
+
+def method_means(scores: pd.DataFrame) -> pd.DataFrame:
+    """Mean of every score of every method, and the standard error of the mean log loss.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        As of `read_scores`.
+
+    Returns
+    -------
+    means : DataFrame
+        One row per data set, number of labels and method.
+    """
+    groups = scores.groupby(["data", "n_labeled", "method"], sort=False)
+    means = groups[[*METRICS, "seconds"]].mean()
+    return means.assign(log_loss_error=groups["log_loss"].sem(), n_draws=groups["log_loss"].count()).reset_index()
 
 
 def confirmation_rows(problems: Sequence[Problem], scores: pd.DataFrame) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """What the confirmation leaves open: samples that no fit has seen, and targets that are numbers.
 
     python experiments/main_job/other_uses.py --data DIR             # about ten minutes on one core
-    python experiments/main_job/other_uses.py --tables               # tables from the stored scores
+    python experiments/main_job/other_uses.py --tables               # tables from the scores that are there
 
 **New rows.** Half of the samples, at random, are kept away. The same labels are given to two fits: one that sees the
 first half only and predicts the other half as new rows, and one that sees both halves.
