@@ -87,6 +87,6 @@ class SignedSquares:
         n = self.positive.shape[1]
         total = np.zeros((n, n))
         for sign, rows in self._signed():
-            subtract_row_products(total, np.ascontiguousarray(rows.T), -2.0 * sign)
+            subtract_row_products(total, rows.T, -2.0 * sign)
         total.flat[:: n + 1] *= 0.5
         return total

@@ -81,7 +81,8 @@ def subtract_row_products(
     Parameters
     ----------
     matrix : ndarray of shape (n, n), C-ordered
-    rows : ndarray of shape (n, k), C-ordered
+    rows : ndarray of shape (n, k)
+        In either memory order.
     weight : float, default=1.0
 
     Returns
@@ -97,7 +98,9 @@ def subtract_row_products(
            [9., 5.]])
     """
     if rows.size:
-        product = blas.dsyrk(-weight, rows.T, beta=1.0, c=matrix.T, trans=1, lower=1, overwrite_c=1)
+        columnwise = rows.flags.f_contiguous
+        factor = rows if columnwise else rows.T
+        product = blas.dsyrk(-weight, factor, beta=1.0, c=matrix.T, trans=int(not columnwise), lower=1, overwrite_c=1)
         _keep(matrix, product.T)
     return matrix
 
