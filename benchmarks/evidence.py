@@ -20,6 +20,7 @@ from timing import Row, command_line, in_matrices, peak_memory, rows_of, seconds
 
 SIZES = (1000, 2000, 4000)
 WARM = 800
+LEAST_MEASURED = 500
 MOST_LABELED = 2000
 MOST_SEARCHED = 1000
 MODELS: dict[str, Callable[..., Any]] = {"regression": regressor, "classes": classifier}
@@ -95,9 +96,10 @@ def measure(sizes: Sequence[int] = SIZES, repeats: int = 3) -> Iterator[Row]:
             for missing in (False, True):
                 shape: Row = {"n": n, "views": n_views, "missing": "half" if missing else "no"}
                 rows = list(one_shape(Problem.random(n, n_views, missing=missing), shape, repeats))
-                rows[0]["memory"] = in_matrices(
-                    peak_memory("evidence", "gradient", n, n_views, missing, "regression"), n
-                )
+                if n >= LEAST_MEASURED:
+                    rows[0]["memory"] = in_matrices(
+                        peak_memory("evidence", "gradient", n, n_views, missing, "regression"), n
+                    )
                 yield from rows
                 if n <= MOST_LABELED:
                     yield from one_shape(Problem.random(n, n_views, missing=missing, n_labeled=n), shape, repeats)

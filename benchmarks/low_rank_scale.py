@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 from sklearn.gaussian_process.kernels import RBF
-from timing import Row, command_line, most_memory, seconds
+from timing import Row, command_line, memory, seconds
 
 from coview.gaussian_process import BayesianCoTrainingClassifier
 from coview.kernels import LandmarkFeatures, SpectralFeatures
@@ -92,7 +92,7 @@ def one_case(n: int, latent: str, kernel: str, missing: str, repeats: int) -> Ro
     )
     repeats = repeats if n < REPEATED else 1
     ours = seconds({"fit": lambda: model.fit(views, y), "predict": lambda: model.predict_proba(new)}, repeats)
-    peak = most_memory()
+    peak = memory("VmHWM")
     width = N_VIEWS * (N_COLUMNS if kernel == "linear" else RANK)
     features = np.random.default_rng(0).standard_normal((min(8 * BLOCK, n), width))
     works = {"maps": lambda: make_features(views, kernel), "syrk": lambda: sum_products(features, n)}

@@ -2,8 +2,9 @@
 
     python benchmarks/run.py [NAME ...] [--n N ...] [--repeats R] [--full] [--output FILE ...]
 
-NAME is one of fixed_fit, evidence, prediction, averaging; without a size and without ``--full`` each takes its smallest, in
-about two minutes in all. ``--output`` writes .json, .csv or .md by the ending of the name, anew after each benchmark.
+Without NAME: fixed_fit, evidence, prediction and averaging; low_rank_scale is long and runs when it is named. Without sizes
+each takes its smallest, in about two minutes in all, with ``--full`` all of its own. ``--output`` writes .json, .csv or .md
+by the ending of the name, anew after each benchmark.
 """
 
 import argparse
@@ -14,21 +15,26 @@ from pathlib import Path
 import averaging
 import evidence
 import fixed_fit
+import low_rank_scale
 import prediction
 import timing
 
-BENCHMARKS = {"fixed_fit": fixed_fit, "evidence": evidence, "prediction": prediction, "averaging": averaging}
+USUAL = {"fixed_fit": fixed_fit, "evidence": evidence, "prediction": prediction, "averaging": averaging}
+BENCHMARKS = {**USUAL, "low_rank_scale": low_rank_scale}
 
 
 def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     """What to run."""
     parser = argparse.ArgumentParser(description="Measure coview beside LAPACK and scikit-learn.")
-    parser.add_argument("names", nargs="*", choices=[[], *BENCHMARKS], metavar="NAME", help=", ".join(BENCHMARKS))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--n", nargs="+", type=int, help="numbers of samples")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--full", action="store_true", help="every size of every benchmark")
     parser.add_argument("--output", nargs="+", type=Path, default=[], help=".json, .csv or .md files")
-    return parser.parse_args(argv)
+    chosen = parser.parse_args(argv)
+    if unknown := [name for name in chosen.names if name not in BENCHMARKS]:
+        parser.error(f"there is no {', '.join(unknown)}; the benchmarks are {', '.join(BENCHMARKS)}")
+    return chosen
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     about = timing.environment()
     print("\n".join(f"{key}: {value}" for key, value in about.items()), flush=True)
     tables: dict[str, list[timing.Row]] = {}
-    for name in chosen.names or BENCHMARKS:
+    for name in chosen.names or USUAL:
         sizes = chosen.n or (BENCHMARKS[name].SIZES if chosen.full else BENCHMARKS[name].SIZES[:1])
         print(f"\n{name}", flush=True)
         tables[name] = list(BENCHMARKS[name].measure(sizes, chosen.repeats))

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import click
 
 import coview
+from coview.cli._bench import bench
 from coview.cli._check import check
 from coview.cli._conversation import conversation_options, debugging
 from coview.cli._datasets import datasets
@@ -74,6 +75,7 @@ program.add_command(fit)
 program.add_command(predict)
 program.add_command(report)
 program.add_command(reproduce)
+program.add_command(bench)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
