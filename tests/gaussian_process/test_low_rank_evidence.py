@@ -70,7 +70,7 @@ def test_landmarks_among_many_rows_have_a_gradient(monkeypatch, latent, hold):
     monkeypatch.setattr("coview.gaussian_process._view_maps._FEWEST_LANDMARKS", 6)
     monkeypatch.setattr("coview.inference._feature_rows._BLOCK_ROWS", 16)
     if not hold:
-        monkeypatch.setattr(_feature_objective, "HELD_NUMBERS", 0)
+        monkeypatch.setattr("coview.gaussian_process._moving_views.HELD_NUMBERS", 0)
     kernel = [ConstantKernel(2.0) * RBF(1.0), LINEAR, RBF(0.8, "fixed")]
     model = fit("2 classes", n=50, labeled=20, n_components=4, kernel=kernel, latent=latent, amplitude=2.0)
     assert model.theta_.shape == (3 + 3,)

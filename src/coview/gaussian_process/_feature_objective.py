@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coview.gaussian_process._moving_views import MovingViews
 from coview.gaussian_process._parameters import Parameters, theta_of
 from coview.gaussian_process._prior_bank import PriorBank
 from coview.gaussian_process._setting import Setting
-from coview.gaussian_process._training_features import HELD_NUMBERS, ComputedFeatures, held_if_few
 from coview.inference import (
     ConsensusPrior,
     FeatureConsensus,
@@ -26,7 +24,7 @@ from coview.inference import (
     ViewWeights,
     feature_sums,
 )
-from coview.kernels import KernelLike, LinearSpectrum, SpanFeatures, SpanGradient, free_amplitude
+from coview.kernels import KernelLike, LinearSpectrum, SpanFeatures, free_amplitude
 
 __all__ = ["FeatureObjective"]
 
@@ -86,71 +84,45 @@ class FeatureObjective:
     def value(self, theta: NDArray[np.float64]) -> float:
         """Log marginal likelihood in nats."""
         point = self.point.at(theta)
-        return self._evidence(point, self._moved(point)).value
+        return self._evidence(point, self._moved(point, keep=False)).value
 
     def value_and_gradient(self, theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """The same with its gradient."""
         point = self.point.at(theta)
-        spans = self._moved(point)
-        evidence = self._evidence(point, spans)
+        views = self._moved(point, keep=True)
+        evidence = self._evidence(point, views)
         gradient = evidence.gradient()
-        by_amplitude = gradient.log_amplitudes()
-        parts = [np.full(theta_of(kernel).size, by_amplitude[j]) for j, kernel in enumerate(point.kernels)]
-        moving = {j: SpanGradient(span) for j, span in enumerate(spans) if span is not None}
-        if moving:
-            source = HeldFeatures(self.bank.blocks, self.bank.presence)
-            for block, features, derivatives in gradient.feature_blocks():
-                rows = source.take(block)
-                for j, total in moving.items():
-                    total.add(rows[j], features[j], derivatives[j])
-        for j, total in moving.items():
-            parts[j] = total.total()
+        moved, by_amplitude = views.by_kernel(gradient), gradient.log_amplitudes()
+        parts = [
+            moved[j] if j in moved else np.full(theta_of(kernel).size, by_amplitude[j])
+            for j, kernel in enumerate(point.kernels)
+        ]
         parts.append(gradient.log_variances()[point.free])
         if point.noise_variance is not None:
             parts.append(np.array([gradient.by_log_noise]))
         return evidence.value, np.concatenate(parts)
 
-    def _moved(self, point: Parameters) -> list[SpanFeatures | None]:
-        """The spans under the kernels of a point."""
-        pairs = zip(self._spans, point.kernels, strict=True)
-        return [None if span is None else span.moved(kernel) for span, kernel in pairs]
-
-    def _evidence(self, point: Parameters, spans: Sequence[SpanFeatures | None]) -> FeatureEvidence:
+    def _moved(self, point: Parameters, *, keep: bool) -> MovingViews:
+        """The views under the kernels of a point."""
+        spans = [
+            None if span is None else span.moved(kernel)
+            for span, kernel in zip(self._spans, point.kernels, strict=True)
+        ]
         pairs = zip(point.kernels, self.point.kernels, strict=True)
         roots = np.array([np.sqrt(_amplitude(now) / _amplitude(start)) for now, start in pairs])
-        still = all(span is None for span in spans)
-        training = ScaledFeatures(self._start, roots) if still else self._moved_features(spans, roots)
-        sums = self._start_sums.scaled(roots) if still else feature_sums(training)
+        source = HeldFeatures(self.bank.blocks, self.bank.presence)
+        return MovingViews.of(source, self.bank.maps.of_views(self.setting)[0], self._start, spans, roots, keep=keep)
+
+    def _evidence(self, point: Parameters, views: MovingViews) -> FeatureEvidence:
+        still = all(span is None for span in views.spans)
+        training = ScaledFeatures(self._start, views.factors) if still else views.features()
+        sums = self._start_sums.scaled(views.factors) if still else feature_sums(training)
         weights = ViewWeights.of(point.view_variances, len(point.kernels))
         consensus = FeatureConsensus.of(training, weights, sums)
         prior = MeanPrior(consensus) if self.bank.latent == "mean" else ConsensusPrior(consensus)
         return FeatureEvidence(
             prior, sums, self.rows, self.targets, self.setting.amplitude, self.bias_variance, point.noise_variance
         )
-
-    def _moved_features(self, spans: Sequence[SpanFeatures | None], roots: NDArray[np.float64]) -> FeatureRows:
-        """Features of the training samples, those of views that do not move from the start, held where they fit."""
-        maps, widths = self.bank.maps.of_views(self.setting)[0], list(self._start.widths)
-        blocks = list(self.bank.blocks)
-        held = self._start.features if isinstance(self._start, HeldFeatures) else None
-        for j, span in enumerate(spans):
-            if span is not None:
-                widths[j] = span.width
-            elif held is not None:
-                blocks[j] = held[j]
-
-        def transform(parts: Sequence[Any], _: NDArray[np.bool_]) -> list[NDArray[np.float64]]:
-            features = []
-            for j, (span, part) in enumerate(zip(spans, parts, strict=True)):
-                if span is not None:
-                    features.append(span.transform(part))
-                else:
-                    still = part if held is not None else maps[j].transform(part)[:, : widths[j]]
-                    features.append(roots[j] * still)
-            return features
-
-        source = HeldFeatures(blocks, self.bank.presence)
-        return held_if_few(ComputedFeatures(source, transform, self.bank.presence, tuple(widths)), HELD_NUMBERS)
 
 
 def _amplitude(kernel: KernelLike) -> float:

@@ -100,9 +100,13 @@ class SpanFeatures:
         """``W`` (q, r)."""
         return np.ascontiguousarray(self.factor.half_solve(self.basis.T).T)
 
+    def crosses(self, X: Any) -> NDArray[np.float64]:
+        """Kernel values (n, q) of the rows of X with the landmarks."""
+        return self.gram if X is self.landmarks else gram(self.kernel, X, self.landmarks)
+
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Features (n, r) of the rows of X."""
-        return gram(self.kernel, X, self.landmarks) @ self.projection
+        return self.crosses(X) @ self.projection
 
 
 @dataclass
@@ -124,12 +128,21 @@ class SpanGradient:
         self._by_rows = np.zeros(self.features.kernel.n_dims)
         self._products = np.zeros((self.features.width,) * 2)
 
-    def add(self, X: Any, values: NDArray[np.float64], derivatives: NDArray[np.float64]) -> None:
-        """A block of rows X (n, p) with their features and the derivatives by them (n, r); O(n q r)."""
+    def add(
+        self,
+        X: Any,
+        values: NDArray[np.float64],
+        derivatives: NDArray[np.float64],
+        crosses: NDArray[np.float64] | None = None,
+    ) -> None:
+        """A block of rows X (n, p) with their features and the derivatives by them (n, r); O(n q r).
+
+        ``crosses`` are the kernel values of the rows with the landmarks, where they are known.
+        """
         span = self.features
-        by_kernel = derivatives @ span.projection.T
-        kernel = gram(span.kernel, X, span.landmarks)
-        self._by_rows += weighted_derivatives(span.kernel, by_kernel, X, span.landmarks, values=kernel)
+        crosses = span.crosses(X) if crosses is None else crosses
+        by_crosses = derivatives @ span.projection.T
+        self._by_rows += weighted_derivatives(span.kernel, by_crosses, X, span.landmarks, values=crosses)
         self._products += values.T @ derivatives
 
     def total(self) -> NDArray[np.float64]:
