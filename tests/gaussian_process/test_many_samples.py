@@ -4,6 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.gaussian_process.kernels import RBF
 
 from coview.gaussian_process import (
@@ -82,6 +83,22 @@ def test_fixed_models_are_the_same_in_blocks(few_landmarks, monkeypatch, n_label
     compare(
         answers(BayesianCoTrainingRegressor(RBF(1.0), **options).fit(views, targets(signal, n_labeled)), new), whole
     )
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "auto"])
+def test_sparse_views_are_the_same_in_blocks(few_landmarks, monkeypatch, kernel):
+    rng = np.random.default_rng(0)
+    words = sparse.random_array((40, 12), density=0.3, rng=rng, format="csr")
+    blocks = [words, rng.normal(size=(40, 3))]
+    blocks[1][::4] = np.nan
+    y = labels(rng.normal(size=40), 20)
+    options = {} if kernel == "auto" else FIXED
+    whole = BayesianCoTrainingClassifier(kernel, **options).fit(blocks, y)
+    in_blocks(monkeypatch)
+    model = BayesianCoTrainingClassifier(kernel, **options).fit(blocks, y)
+    new = [words[:9], blocks[1][:9]]
+    np.testing.assert_allclose(model.label_distributions_, whole.label_distributions_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(model.predict_proba(new), whole.predict_proba(new), rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("rows", [1, 39, 40, 41])
