@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 from data_sets import Samples, all_problems
 from rivals import DEFAULT, our_methods, simple_baselines
+from sklearn.dummy import DummyRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.impute import KNNImputer, SimpleImputer
@@ -111,7 +112,7 @@ def compare_numbers(output: Path, chosen: Sequence[str], *, again: bool) -> None
 
 
 def regressors(n_columns: int) -> dict[str, Any]:
-    """The default, ridge regression on imputed columns and components, a Gaussian process, boosting.
+    """The default, ridge regression on imputed columns and components, a Gaussian process, boosting, the mean alone.
 
     Parameters
     ----------
@@ -133,6 +134,7 @@ def regressors(n_columns: int) -> dict[str, Any]:
         "neighbors, columns + ridge": TransductiveRegressor(_columns(KNNImputer), BayesianRidge()),
         "columns + Gaussian process": TransductiveRegressor(_columns(SimpleImputer), process),
         "gradient boosting": usual["gradient-boosting"],
+        "mean of the labels": TransductiveRegressor(_columns(SimpleImputer), DummyRegressor()),
     }
 
 
