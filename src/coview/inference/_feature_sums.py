@@ -60,8 +60,10 @@ class PatternGrams:
         for held in patterns.presence:
             size = int(held @ np.array(widths, dtype=np.intp))
             grams.append(np.zeros((size, size), order="F"))
+        scratch: NDArray[np.float64] | None = None  # pages of memory are worth keeping
         for block in row_slices(len(rows.presence)):
-            for p, _, stacked in stacked_by_pattern(rows.take(block), rows.presence[block], patterns, block):
+            scratch = np.empty((block.stop - block.start) * sum(widths)) if scratch is None else scratch
+            for p, _, stacked in stacked_by_pattern(rows.take(block), rows.presence[block], patterns, block, scratch):
                 if stacked.size:
                     grams[p] = blas.dsyrk(1.0, stacked.T, 1.0, grams[p], lower=1, overwrite_c=1)
         return cls(widths, patterns, [np.tril(gram) + np.tril(gram, -1).T for gram in grams])
@@ -124,17 +126,28 @@ class PatternGrams:
 
 
 def stacked_by_pattern(
-    features: Sequence[NDArray[np.float64]], presence: NDArray[np.bool_], patterns: Patterns, block: slice
+    features: Sequence[NDArray[np.float64]],
+    presence: NDArray[np.bool_],
+    patterns: Patterns,
+    block: slice,
+    scratch: NDArray[np.float64] | None = None,
 ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.float64]]]:
-    """Each pattern in a block of rows, where its samples are in the block, and their features side by side (n_p, R_p)."""
+    """Each pattern in a block of rows, where its samples are in the block, and their features side by side (n_p, R_p).
+
+    The features are written into ``scratch``, where it is given, and are good until the next pattern.
+    """
     codes = patterns.codes[block]
     places = np.cumsum(presence, axis=0) - 1
     for p in np.unique(codes).tolist():
-        mine = np.flatnonzero(codes == p)
-        parts = [features[j] for j in np.flatnonzero(patterns.presence[p]).tolist()]
-        if mine.size < codes.size:
-            parts = [part[places[mine, j]] for j, part in zip(np.flatnonzero(patterns.presence[p]), parts, strict=True)]
-        yield p, mine, np.concatenate(parts or [np.zeros((mine.size, 0))], axis=1)
+        mine, views = np.flatnonzero(codes == p), np.flatnonzero(patterns.presence[p]).tolist()
+        shape = mine.size, sum(features[j].shape[1] for j in views)
+        stacked = np.empty(shape) if scratch is None else scratch[: shape[0] * shape[1]].reshape(shape)
+        start = 0
+        for j in views:
+            stop = start + features[j].shape[1]
+            stacked[:, start:stop] = features[j] if mine.size == codes.size else features[j][places[mine, j]]
+            start = stop
+        yield p, mine, stacked
 
 
 @dataclass(frozen=True)
