@@ -347,10 +347,8 @@ def project(
     known: list[NDArray[np.float64]] = []
     current = cross if view == _first(steps) else None  # covariance with the mean of the views so far
     for step in steps:
-        last = step is steps[-1]
         if current is None and step.view != view:
             continue
-        wanted = columns if last else np.arange(step.shares.size)
         spread = np.zeros((len(cross), step.shares.size))
         if current is None:
             whitened = -cross.take(step.there, axis=1)
@@ -359,8 +357,11 @@ def project(
             whitened = current.take(step.here, axis=1)
             spread[:, step.before] = current * step.shares[step.before]
         known.insert(0, half_solve_rows(step.lower, whitened))
-        gains = step.half_gains[columns] if last else step.half_gains
-        current = spread.take(wanted, axis=1) - whitened @ gains.T
+        if step is steps[-1]:
+            current = spread.take(columns, axis=1) - whitened @ step.half_gains[columns].T
+        else:
+            current = spread
+            current -= whitened @ step.half_gains.T
     if current is None:
         raise ValueError(f"View {view} is not among the pooled ones.")
     return known, current if steps else current.take(columns, axis=1)
