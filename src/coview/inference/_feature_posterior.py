@@ -139,8 +139,8 @@ class ConsensusFeaturePosterior(LatentPosterior):
 
     def see_training(self, block: slice) -> tuple[NDArray[Any], ...]:
         """Their features, the variance of their own noise, and their place among the labeled samples or -1."""
-        places = np.full(len(self.prior.white), -1)[block]
         first, last, _ = block.indices(self.prior.n_samples)
+        places = np.full(last - first, -1)
         inside = np.flatnonzero((self.rows >= first) & (self.rows < last))
         places[self.rows[inside] - first] = inside
         return self._consensus.shared_rows(block), self.prior.white[block], places
