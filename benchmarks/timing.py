@@ -50,6 +50,11 @@ def seconds(works: dict[str, Work], repeats: int) -> dict[str, tuple[float, floa
     return {name: (float(np.median(times)), min(times), max(times)) for name, times in taken.items()}
 
 
+def repeats_at(n: int, repeats: int, often: int) -> int:
+    """One repeat less beyond ``often`` samples, where seconds vary less, and another beyond twice as many; at least one."""
+    return max(1, repeats - (n > often) - (n > 2 * often))
+
+
 def rows_of(shape: Row, ours: str, times: dict[str, tuple[float, float, float]]) -> list[Row]:
     """One row per work, with the ratio of our median to its own."""
     return [
