@@ -111,3 +111,21 @@ def test_exact_kernels_that_are_forgotten_are_made_again(monkeypatch, n_jobs):
     dense = [key for key in model._prepared.bank._cache if key[0] == "prior"]
     if n_jobs is None:
         assert len(dense) <= 2
+
+
+@pytest.mark.parametrize("first", ["exact", "low_rank"])
+def test_exact_fits_ask_nothing_of_feature_maps(few_landmarks, first):
+    """An exact setting has no rank: beside it, or after it on the same prepared views, a low rank stays low."""
+    views, signal = problem(40, 3)
+    y = targets(signal, 25)
+    options = {"hyperparameters": "fixed", "noise_variance": 0.2}
+    exact = BayesianCoTrainingRegressor(RBF(1.0), approximation="exact", **options)
+    low_rank = BayesianCoTrainingRegressor(RBF(1.0), approximation="low_rank", n_components=4, **options)
+    prepared = exact.prepare(views)
+    for model in [exact, low_rank] if first == "exact" else [low_rank, exact]:
+        model.fit(prepared, y)
+    maps, training = prepared.bank.maps.of_views(low_rank._average.fits.settings[0])
+    assert max(training.widths) == 4
+    assert all(features.landmarks_.shape[0] < 15 + 1 for features in maps)
+    np.testing.assert_allclose(low_rank.transduction_, low_rank.fit(views, y).transduction_, rtol=1e-10)
+    np.testing.assert_allclose(exact.transduction_, exact.fit(views, y).transduction_, rtol=1e-10)

@@ -78,10 +78,13 @@ class FeatureMaps:
         return value
 
     def plan(self, setting: Setting) -> bool:
-        """Note the rank that a setting asks of its map; True where it is larger than known, and the map is to be made anew."""
-        key = feature_key(setting)
-        known, rank = self._planned.get(key), setting.n_components
-        larger = known is None or (known.n_components is not None and (rank is None or rank > known.n_components))
+        """Note the rank that a setting asks of its map; True where it is larger than known, and the map is to be made anew.
+
+        Exact settings ask nothing: they have no map.
+        """
+        key, rank = feature_key(setting), setting.n_components or 0
+        known = self._planned.get(key)
+        larger = rank > (0 if known is None else known.n_components or 0)
         if larger:
             self._planned[key] = setting
             self._drop(key)

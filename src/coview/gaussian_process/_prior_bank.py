@@ -86,6 +86,8 @@ class PriorBank:
         self.scalings = scalings
         self.blocks = self.scaled(blocks)
         self._cache: dict[Hashable, Any] = {}
+        # By their keys: what settings say of kernels, whose widths and parameters go to disk with a model.
+        self._specs: dict[Hashable, Any] = {}
         self.maps = FeatureMaps(self.blocks, presence, self.kernels, random_state)
 
     def scaled(self, blocks: Sequence[Any]) -> list[Any]:
@@ -130,6 +132,7 @@ class PriorBank:
     def plan(self, settings: Sequence[Setting]) -> None:
         """Note the largest rank that each feature map will be asked for, so that smaller ranks are cuts of it."""
         for setting in settings:
+            self._specs.setdefault(kernel_key(setting.kernels), setting.kernels)
             if self.maps.plan(setting):
                 self._drop(setting)
 
@@ -218,15 +221,15 @@ class PriorBank:
 
     def learnt(self) -> dict[str, Any]:
         """What is kept of the bank with a model: scalings, kernels and feature maps, without the rows of the views."""
-        maps = self.maps.learnt()
-        kernels = [[_without_rows(kernel) for kernel in self.kernels(spec)] for spec in maps["planned"]["kernels"]]
+        specs = list(self._specs.values())
         return {
             "kernel": self.kernel,
             "latent": self.latent,
             "random_state": self.random_state,
             "scalings": self.scalings,
-            "kernels": kernels,
-            "maps": maps,
+            "specs": specs,
+            "kernels": [[_without_rows(kernel) for kernel in self.kernels(spec)] for spec in specs],
+            "maps": self.maps.learnt(),
         }
 
     @classmethod
@@ -251,8 +254,9 @@ class PriorBank:
             n_columns,
             learnt["scalings"],
         )
-        for spec, kernels in zip(learnt["maps"]["planned"]["kernels"], learnt["kernels"], strict=True):
+        for spec, kernels in zip(learnt["specs"], learnt["kernels"], strict=True):
             known = [bank._with_rows(kernel, j) for j, kernel in enumerate(kernels)]
+            bank._specs[kernel_key(spec)] = spec
             bank._cache["kernels", kernel_key(spec)] = known
         bank.maps.restore(learnt["maps"])
         return bank
