@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel
 
 from coview import Views
 from coview.gaussian_process import BayesianCoTrainingClassifier, BayesianCoTrainingRegressor, _feature_objective
 
-from .small_problems import kernels, labels, problem, targets
+from .small_problems import kernels, labels, problem, tables, targets
 from .test_evidence import assert_gradient
 
 LINEAR = ConstantKernel(1.5) * DotProduct(0.0, "fixed")
@@ -61,6 +61,16 @@ def test_a_cut_rank_has_a_gradient_too(kind, labeled):
     assert value == pytest.approx(model.log_marginal_likelihood_value_, rel=1e-9)
     assert_gradient(model, model.theta_)
     assert_gradient(model, model.theta_ + 0.2)
+
+
+def test_given_kernel_values_functions_and_noise_have_a_gradient():
+    blocks, signal = tables(14, 2, missing=0.0)
+    kernel = ["precomputed", lambda A, B: A @ B.T, RBF(1.0) + WhiteKernel(0.3)]
+    model = BayesianCoTrainingRegressor(
+        kernel, hyperparameters="fixed", approximation="low_rank", n_components=4, noise_variance=0.2
+    ).fit([RBF(1.0)(blocks[0]), *blocks[1:]], targets(signal, 9))
+    assert model.theta_.shape == (2 + 3 + 1,)
+    assert_gradient(model, model.theta_ + 0.1)
 
 
 @pytest.mark.parametrize("hold", [True, False])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern, WhiteKernel
 
 from coview.kernels import LandmarkFeatures, SpanFeatures, SpanGradient, SpectralFeatures, free_amplitude
 
@@ -76,3 +76,23 @@ def test_what_a_kernel_frees_is_a_factor_or_more():
     assert free_amplitude(lambda a, b: a @ b.T) == 1.0
     assert free_amplitude(ConstantKernel(3.0) * RBF(1.0)) is None
     assert free_amplitude(ConstantKernel(3.0) + linear) is None
+
+
+@pytest.mark.parametrize("kernel", [KERNELS[1], RBF(1.0) + WhiteKernel(0.3)], ids=str)
+def test_rows_that_are_the_landmarks_count_once(kernel):
+    whole = SpectralFeatures(kernel, 4, scale=False).fit(X)
+    span = SpanFeatures.through(whole.kernel_, whole.landmarks_, whole.spectrum_.projection)
+    weights = np.random.default_rng(2).normal(size=(20, 20))
+    weights += weights.T
+
+    def value(theta):
+        phi = span.moved(kernel.clone_with_theta(theta)).transform(X)
+        return float((weights * (phi @ phi.T)).sum())
+
+    phi = span.transform(X)
+    gradient = SpanGradient(span)
+    for first, stop in ((0, 7), (7, 20)):
+        gradient.add_landmarks(first, phi[first:stop], 2.0 * weights[first:stop] @ phi)
+    steps = 1e-5 * np.eye(kernel.n_dims)
+    expected = [(value(kernel.theta + step) - value(kernel.theta - step)) / 2e-5 for step in steps]
+    np.testing.assert_allclose(gradient.total(), expected, rtol=1e-6, atol=1e-6)

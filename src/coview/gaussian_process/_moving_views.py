@@ -94,14 +94,15 @@ class MovingViews:
     def by_kernel(self, gradient: FeatureGradient) -> dict[int, NDArray[np.float64]]:
         """Derivative by the parameters of each kernel that moved, in one pass over the training samples."""
         totals = {j: SpanGradient(span) for j, span in enumerate(self.spans) if span is not None}
-        known = [
-            block if crosses is None else crosses
-            for block, crosses in zip(self.source.features, self.crosses, strict=True)
-        ]
-        values = HeldFeatures(known, self.source.presence)
+        seen = dict.fromkeys(totals, 0)
+        blocks = zip(self.source.features, self.crosses, strict=True)
+        known = HeldFeatures([rows if values is None else values for rows, values in blocks], self.source.presence)
         for block, features, derivatives in gradient.feature_blocks() if totals else ():
-            rows, kernel = self.source.take(block), values.take(block)
+            rows, kernel = self.source.take(block), known.take(block)
             for j, total in totals.items():
-                crosses = None if self.crosses[j] is None else kernel[j]
-                total.add(rows[j], features[j], derivatives[j], crosses)
+                if total.features.landmarks is self.source.features[j]:
+                    total.add_landmarks(seen[j], features[j], derivatives[j])
+                else:
+                    total.add(rows[j], features[j], derivatives[j], None if self.crosses[j] is None else kernel[j])
+                seen[j] += len(features[j])
         return {j: total.total() for j, total in totals.items()}

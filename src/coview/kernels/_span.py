@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, Product
 
+from coview.inference import SignedSquares
 from coview.kernels._derivatives import weighted_derivatives
 from coview.kernels._per_view import KernelLike, gram
 from coview.linalg import CholeskyFactor, cholesky
@@ -123,6 +124,7 @@ class SpanGradient:
     features: SpanFeatures
     _by_rows: NDArray[np.float64] = field(init=False)
     _products: NDArray[np.float64] = field(init=False)
+    _at_landmarks: NDArray[np.float64] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self._by_rows = np.zeros(self.features.kernel.n_dims)
@@ -145,6 +147,13 @@ class SpanGradient:
         self._by_rows += weighted_derivatives(span.kernel, by_crosses, X, span.landmarks, values=crosses)
         self._products += values.T @ derivatives
 
+    def add_landmarks(self, first: int, values: NDArray[np.float64], derivatives: NDArray[np.float64]) -> None:
+        """The same for rows that are the landmarks from position ``first`` on."""
+        if self._at_landmarks is None:
+            self._at_landmarks = np.zeros(self.features.basis.shape)
+        self._at_landmarks[first : first + len(values)] = derivatives
+        self._products += values.T @ derivatives
+
     def total(self) -> NDArray[np.float64]:
         """Derivative with respect to ``kernel.theta`` over all blocks added.
 
@@ -154,6 +163,18 @@ class SpanGradient:
         span = self.features
         half = span.factor.half_solve(0.25 * (self._products + self._products.T), transposed=True)
         by_inner = -span.factor.half_solve(half.T, transposed=True)  # symmetric
-        folded = np.triu(2.0 * (span.basis @ by_inner) @ span.basis.T)
-        folded.flat[:: len(folded) + 1] *= 0.5
+        left, right = span.basis @ by_inner, span.basis
+        if self._at_landmarks is not None:
+            left, right = np.hstack([left, self._at_landmarks]), np.hstack([right, span.projection])
+        folded = _symmetric(left, right).folded()
         return self._by_rows + weighted_derivatives(span.kernel, folded, span.landmarks, values=span.gram)
+
+
+def _symmetric(left: NDArray[np.float64], right: NDArray[np.float64]) -> SignedSquares:
+    """``(l r^T + r l^T) / 2``, from columns of equal lengths so that neither drowns in the other."""
+    lengths = np.linalg.norm(left, axis=0), np.linalg.norm(right, axis=0)
+    some = (lengths[0] > 0.0) & (lengths[1] > 0.0)
+    left, right = left[:, some], right[:, some]
+    ratio = np.sqrt(lengths[1][some] / lengths[0][some])
+    left, right = 0.5 * ratio * left, 0.5 / ratio * right
+    return SignedSquares((left + right).T, (left - right).T)
