@@ -11,10 +11,12 @@ from coview.gaussian_process import (
     BayesianCoTrainingRegressor,
     _feature_maps,
     _prior_bank,
+    _view_maps,
 )
 from coview.gaussian_process._prior_bank import PriorBank
 from coview.gaussian_process._setting import Setting
 from coview.kernels import SpectralFeatures
+from coview.persistence import load_model, save_model
 
 from .small_problems import kernels, labels, problem, tables, targets
 
@@ -129,3 +131,27 @@ def test_exact_fits_ask_nothing_of_feature_maps(few_landmarks, first):
     assert all(features.landmarks_.shape[0] < 15 + 1 for features in maps)
     np.testing.assert_allclose(low_rank.transduction_, low_rank.fit(views, y).transduction_, rtol=1e-10)
     np.testing.assert_allclose(exact.transduction_, exact.fit(views, y).transduction_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("family", [{"view_variances": 0.5}, {"joint": True}, {"family": "completed"}])
+def test_a_larger_rank_on_the_same_prepared_views_leaves_models_alone(few_landmarks, monkeypatch, tmp_path, family):
+    """More components go through more landmarks, whose leading features are others."""
+    monkeypatch.setattr(_view_maps, "_FEWEST_LANDMARKS", 4)
+    views, signal = problem(40, 3)
+    y = labels(signal, 25)
+
+    def model(rank):
+        settings = [{**family, "n_components": rank, "center": True, "amplitude": 4.0}]
+        return BayesianCoTrainingClassifier(RBF(1.0), settings=settings)
+
+    small = model(2)
+    prepared = small.prepare(views)
+    small.fit(prepared, y)
+    before = small.predict_proba(views)
+    large = model(6).fit(prepared, y)
+    np.testing.assert_array_equal(small.predict_proba(views), before)
+    alone = model(6).fit(views, y)
+    np.testing.assert_allclose(large.predict_proba(views), alone.predict_proba(views), rtol=1e-9)
+    path = tmp_path / "small.model"
+    save_model(small, path)
+    np.testing.assert_allclose(load_model(path).model.predict_proba(views), before, rtol=1e-10)

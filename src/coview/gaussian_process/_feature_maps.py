@@ -64,8 +64,8 @@ class FeatureMaps:
         self._kernels = kernels
         self._random_state = random_state
         self._cache: dict[Hashable, Any] = {}
-        # By feature key: a setting of the largest rank planned, and what its decomposition found.
-        self._planned: dict[Hashable, Setting] = {}
+        # Settings of the ranks that maps were planned for, by feature key and in increasing order; what decompositions found.
+        self._planned: dict[Hashable, list[Setting]] = {}
         self._spectra: dict[Hashable, list[Any]] = {}
         self._medians: NDArray[np.float64] | None = None
         # A model from disk is asked for few of its training samples: it holds nothing of all of them.
@@ -77,51 +77,55 @@ class FeatureMaps:
             value = self._cache[key] = make()
         return value
 
-    def plan(self, setting: Setting) -> bool:
-        """Note the rank that a setting asks of its map; True where it is larger than known, and the map is to be made anew.
+    def plan(self, settings: Sequence[Setting]) -> None:
+        """Note the largest rank that each map will be asked for, so that smaller ranks are cuts of it.
 
-        Exact settings ask nothing: they have no map.
+        Maps of smaller ranks planned before stay: models fitted with them go on asking for them.
         """
-        key, rank = feature_key(setting), setting.n_components or 0
-        known = self._planned.get(key)
-        larger = rank > (0 if known is None else known.n_components or 0)
-        if larger:
-            self._planned[key] = setting
-            self._drop(key)
-        return larger
+        largest: dict[Hashable, Setting] = {}
+        for setting in settings:
+            known = largest.get(feature_key(setting))
+            if setting.n_components is not None and (known is None or setting.n_components > (known.n_components or 0)):
+                largest[feature_key(setting)] = setting
+        for key, setting in largest.items():
+            planned = self._planned.setdefault(key, [])
+            if not planned or (setting.n_components or 0) > (planned[-1].n_components or 0):
+                planned.append(setting)
+
+    def key(self, setting: Setting) -> tuple[Hashable, int | None]:
+        """What the map of a setting goes by: all that it depends on, its rank last, the least one planned that will do."""
+        key, rank = feature_key(setting), setting.n_components
+        for planned in self._planned.get(key, []):
+            if rank is not None and (planned.n_components or 0) >= rank:
+                return key, planned.n_components
+        return key, rank
 
     def forget(self, setting: Setting) -> bool:
         """Let go of a map that was not planned; whether it was so."""
         passing = feature_key(setting) not in self._planned
         if passing:
-            self._drop(feature_key(setting))
+            key = self.key(setting)
+            self._spectra.pop(key, None)
+            self._cache = {k: v for k, v in self._cache.items() if not (isinstance(k, tuple) and key in k)}
         return passing
-
-    def _drop(self, key: Hashable) -> None:
-        self._spectra.pop(key, None)
-        self._cache = {k: v for k, v in self._cache.items() if not (isinstance(k, tuple) and key in k)}
-
-    def _rank(self, setting: Setting) -> int | None:
-        """The largest rank planned for the feature map of a setting."""
-        return self._planned.get(feature_key(setting), setting).n_components
 
     def of_views(self, setting: Setting) -> tuple[list[ViewFeatures], FeatureRows]:
         """Feature map of each view, and the training samples' features (r_j each)."""
-        key = ("features", feature_key(setting))
+        key = ("features", self.key(setting))
         return cast("tuple[list[ViewFeatures], FeatureRows]", self._once(key, lambda: self._map_views(setting)))
 
     def _map_views(self, setting: Setting) -> tuple[list[ViewFeatures], FeatureRows]:
         blocks, presence = self._source.features, self._source.presence
-        spectra = self._spectra.get(feature_key(setting), [None] * len(blocks))
+        spectra = self._spectra.get(self.key(setting), [None] * len(blocks))
         maps, training = [], []
         for kernel, block, spectrum in zip(self._kernels(setting.kernels), blocks, spectra, strict=True):
-            features: Any = view_map(kernel, block, setting, self._rank(setting), _LANDMARKS, self._random_state)
+            features: Any = view_map(kernel, block, setting, self.key(setting)[1], _LANDMARKS, self._random_state)
             maps.append(features)
             if block.shape[0] <= _LANDMARKS or not sliceable(kernel):
                 training.append(features.fit_transform(block, spectrum=spectrum))
             else:
                 features.fit(block, spectrum=spectrum)
-        self._spectra[feature_key(setting)] = [features.spectrum_ for features in maps]
+        self._spectra[self.key(setting)] = [features.spectrum_ for features in maps]
         if len(training) == len(maps):
             return maps, HeldFeatures(training, presence)
 
@@ -133,7 +137,7 @@ class FeatureMaps:
 
     def sums(self, setting: Setting) -> FeatureSums:
         """Sums of products of the views' features over the training samples."""
-        key = ("sums", feature_key(setting))
+        key = ("sums", self.key(setting))
         return cast("FeatureSums", self._once(key, lambda: feature_sums(self.of_views(setting)[1])))
 
     def _held(self, setting: Setting, features: ComputedFeatures) -> FeatureRows:
@@ -160,13 +164,13 @@ class FeatureMaps:
 
     def of_all_views(self, setting: Setting) -> tuple[Any, FeatureRows]:
         """Feature map of all views together, and the training samples' features (r), as of one view that all have."""
-        key = ("joint", feature_key(setting))
+        key = ("joint", self.key(setting))
         make = self._fuse if setting.family == "early_fusion" else self._join
         return cast("tuple[Any, FeatureRows]", self._once(key, lambda: make(setting)))
 
     def _join(self, setting: Setting) -> tuple[JointSpectralFeatures, FeatureRows]:
         features = JointSpectralFeatures(
-            None, self._rank(setting), setting.center, setting.scale, view_factors=setting.view_factors
+            None, self.key(setting)[1], setting.center, setting.scale, view_factors=setting.view_factors
         )
         kernels, n = self._kernels(setting.kernels), len(self._source.presence)
         sample = self.landmarks
@@ -174,7 +178,7 @@ class FeatureMaps:
         given = not all(sliceable(kernel) for kernel in kernels)
         if linear or given:
             sample = np.arange(n)
-        spectrum, column_means = self._spectra.get(feature_key(setting), (None, None))
+        spectrum, column_means = self._spectra.get(self.key(setting), (None, None))
         known: dict[str, Any] = {"spectrum": spectrum, "column_means": column_means}
         views = self._completed_views if setting.family == "completed" else self._views
         if n <= _LANDMARKS or given:
@@ -183,15 +187,15 @@ class FeatureMaps:
             features.fit_blocks(*views(sample), kernels, **known)
             completed = setting.family == "completed"
             training = self._joint_rows(setting, features, features.transform_blocks, completed=completed)
-        self._spectra[feature_key(setting)] = [features.spectrum_, features.column_means_]
+        self._spectra[self.key(setting)] = [features.spectrum_, features.column_means_]
         return features, training
 
     def _fuse(self, setting: Setting) -> tuple[SpectralFeatures, FeatureRows]:
-        spectrum, width = self._spectra.get(feature_key(setting), (None, None))
+        spectrum, width = self._spectra.get(self.key(setting), (None, None))
         if width is None:
             table = self.fused(*self._completed_views(np.arange(len(self._source.presence))))
             width = WIDTH_FACTOR * median_distance(table, check_random_state(self._random_state))
-        features = SpectralFeatures(RBF(width), self._rank(setting), center=True)
+        features = SpectralFeatures(RBF(width), self.key(setting)[1], center=True)
         table = self.fused(*self._completed_views(self.landmarks))
         if self.landmarks.size == len(self._source.presence):
             training: FeatureRows = _of_all(features.fit_transform(table, spectrum=spectrum))
@@ -200,7 +204,7 @@ class FeatureMaps:
             training = self._joint_rows(
                 setting, features, lambda rows, has: features.transform(self.fused(rows, has)), completed=True
             )
-        self._spectra[feature_key(setting)] = [features.spectrum_, width]
+        self._spectra[self.key(setting)] = [features.spectrum_, width]
         return features, training
 
     def _joint_rows(
@@ -263,11 +267,12 @@ class FeatureMaps:
 
     def learnt(self) -> dict[str, Any]:
         """What is kept with a model: spectra, and sums over the training samples, without features."""
+        planned = [setting for settings in self._planned.values() for setting in settings]
         return {
             "medians": self._medians,
-            "planned": stored_settings(list(self._planned.values())),
-            "spectra": [self._spectra.get(key) for key in self._planned],
-            "sums": [self._stored_sums(key) for key in self._planned],
+            "planned": stored_settings(planned),
+            "spectra": [self._spectra.get(self.key(setting)) for setting in planned],
+            "sums": [self._stored_sums(self.key(setting)) for setting in planned],
         }
 
     def _stored_sums(self, key: Hashable) -> dict[str, Any] | None:
@@ -287,8 +292,8 @@ class FeatureMaps:
         self._medians = learnt["medians"]
         parts = zip(restored_settings(learnt["planned"]), learnt["spectra"], learnt["sums"], strict=True)
         for setting, spectra, sums in parts:
-            key = feature_key(setting)
-            self._planned[key] = setting
+            self.plan([setting])
+            key = self.key(setting)
             if spectra is not None:
                 self._spectra[key] = spectra
             if sums is not None:

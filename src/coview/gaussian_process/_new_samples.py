@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from coview.gaussian_process._keys import feature_key, kernel_key
+from coview.gaussian_process._keys import kernel_key
 from coview.gaussian_process._setting import Setting
 from coview.inference import JointFeatures, NewFeatures, NewGrams
 from coview.kernels import diagonal, gram
@@ -60,7 +60,7 @@ class NewSamples:
             return self._joint(setting, by_view)
         if setting.n_components is None:
             return self._grams(setting)
-        key = feature_key(setting)
+        key = self.bank.maps.key(setting)
         if key not in self._cache:
             maps, _ = self.bank.maps.of_views(setting)
             self._cache[key] = [m.transform(block) for m, block in zip(maps, self.blocks, strict=True)]
@@ -78,7 +78,7 @@ class NewSamples:
         return cast("NewGrams", self._cache[key])
 
     def _joint(self, setting: Setting, by_view: bool) -> JointFeatures:
-        key = (feature_key(setting), by_view)
+        key = (self.bank.maps.key(setting), by_view)
         if key not in self._cache:
             features, _ = self.bank.maps.of_all_views(setting)
             if setting.family == "early_fusion":

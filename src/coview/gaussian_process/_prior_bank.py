@@ -133,17 +133,14 @@ class PriorBank:
         """Note the largest rank that each feature map will be asked for, so that smaller ranks are cuts of it."""
         for setting in settings:
             self._specs.setdefault(kernel_key(setting.kernels), setting.kernels)
-            if self.maps.plan(setting):
-                self._drop(setting)
+        self.maps.plan(settings)
 
     def forget(self, setting: Setting) -> None:
         """Let go of what was made for a setting that was only passed through, on the way to others."""
         if self.maps.forget(setting):
-            self._drop(setting)
-
-    def _drop(self, setting: Setting) -> None:
-        key = feature_key(setting)
-        self._cache = {k: v for k, v in self._cache.items() if not (isinstance(k, tuple) and key in k)}
+            keys = {feature_key(setting), self.maps.key(setting)}
+            known = list(self._cache.items())
+            self._cache = {k: v for k, v in known if not (isinstance(k, tuple) and keys.intersection(k))}
 
     def prior(self, setting: Setting) -> Prior:
         """Covariance of the latent function of a setting, before amplitude and bias."""
@@ -164,7 +161,7 @@ class PriorBank:
 
     def _make_prior(self, setting: Setting) -> Prior:
         if setting.family != "views":
-            key = ("joint prior", feature_key(setting))
+            key = ("joint prior", self.maps.key(setting))
             whole = self._once(key, lambda: JointPrior.of(self.maps.of_all_views(setting)[1]))
             return cast("JointPrior", whole.truncated(setting.n_components))
         if self.latent == "consensus" and not np.isfinite(self.weights(setting).variances[self.seen]).all():
@@ -187,7 +184,7 @@ class PriorBank:
         """The consensus at the largest rank of its feature maps; its sums serve every view variance."""
         _, training = self.maps.of_views(setting)
         sums = self.maps.sums(setting)
-        key = ("consensus", feature_key(setting), setting.view_variances, setting.view_factors)
+        key = ("consensus", self.maps.key(setting), setting.view_variances, setting.view_factors)
         made = self._once(key, lambda: FeatureConsensus.of(training, self.weights(setting), sums))
         return cast("FeatureConsensus", made)
 
