@@ -96,6 +96,16 @@ def test_landmarks_keep_rare_views(few_landmarks):
     assert 4 < chosen.size < 20
 
 
+@pytest.mark.parametrize("position", range(4))
+def test_a_view_that_nobody_has_changes_nothing(few_landmarks, position):
+    blocks, signal = tables(40, 3)
+    y = labels(signal, 20)
+    settings = SETTINGS[position : position + 1]
+    model = BayesianCoTrainingClassifier(RBF(1.0), settings=settings).fit(blocks, y)
+    more = BayesianCoTrainingClassifier(RBF(1.0), settings=settings).fit([*blocks, np.full((40, 2), np.nan)], y)
+    np.testing.assert_allclose(more.label_distributions_, model.label_distributions_, rtol=1e-9)
+
+
 @pytest.mark.parametrize("n_jobs", [None, 4])
 def test_exact_kernels_that_are_forgotten_are_made_again(monkeypatch, n_jobs):
     views, signal = problem(30, 3)

@@ -106,7 +106,9 @@ class FeatureMaps:
         if passing:
             key = self.key(setting)
             self._spectra.pop(key, None)
-            self._cache = {k: v for k, v in self._cache.items() if not (isinstance(k, tuple) and key in k)}
+            for known in list(self._cache):  # a copy, since threads share the maps
+                if isinstance(known, tuple) and key in known:
+                    self._cache.pop(known, None)
         return passing
 
     def of_views(self, setting: Setting) -> tuple[list[ViewFeatures], FeatureRows]:
@@ -154,13 +156,13 @@ class FeatureMaps:
         return cast("NDArray[np.intp]", self._once("landmarks", self._choose_landmarks))
 
     def _choose_landmarks(self) -> NDArray[np.intp]:
-        n, m = self._source.presence.shape
+        n = len(self._source.presence)
         if n <= _LANDMARKS:
             return np.arange(n)
         state = check_random_state(self._random_state)
-        having = [np.flatnonzero(column) for column in self._source.presence.T]
-        chosen = [state.choice(rows, min(rows.size, _LANDMARKS // m), replace=False) for rows in having if rows.size]
-        return np.unique(np.concatenate(chosen))
+        having = [np.flatnonzero(column) for column in self._source.presence.T if column.any()]
+        share = _LANDMARKS // len(having)
+        return np.unique(np.concatenate([state.choice(rows, min(rows.size, share), replace=False) for rows in having]))
 
     def of_all_views(self, setting: Setting) -> tuple[Any, FeatureRows]:
         """Feature map of all views together, and the training samples' features (r), as of one view that all have."""

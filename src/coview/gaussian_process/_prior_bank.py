@@ -139,8 +139,9 @@ class PriorBank:
         """Let go of what was made for a setting that was only passed through, on the way to others."""
         if self.maps.forget(setting):
             keys = {feature_key(setting), self.maps.key(setting)}
-            known = list(self._cache.items())
-            self._cache = {k: v for k, v in known if not (isinstance(k, tuple) and keys.intersection(k))}
+            for known in list(self._cache):  # a copy, since threads share the bank
+                if isinstance(known, tuple) and keys.intersection(known):
+                    self._cache.pop(known, None)
 
     def prior(self, setting: Setting) -> Prior:
         """Covariance of the latent function of a setting, before amplitude and bias."""
