@@ -188,7 +188,22 @@ def test_many_labels_and_many_patterns_are_met_in_parts(monkeypatch):
     monkeypatch.setattr(patterns, "_MOST_VALUES", 1)
     apart = patterns.PatternWeights(model._average, model._average.weighing).of(asked)
     np.testing.assert_allclose(together.tables, apart.tables, atol=1e-12)
-    monkeypatch.setattr(patterns, "_MOST_SAMPLES", 12)
+    monkeypatch.setattr(patterns, "_LEAST_SAMPLES", 12)
+    monkeypatch.setattr(patterns, "_MOST_COPIES", 12)
     fewer = patterns.PatternWeights(model._average, model._average.weighing)
     assert fewer._labeled.size == 12
     np.testing.assert_allclose(fewer.of(asked).tables.sum(axis=(1, 2)), 1.0)
+
+
+def test_rare_combinations_of_views_keep_the_weights_of_the_average(monkeypatch):
+    blocks, signal = additive(60)
+    presence = np.ones((60, 3), dtype=bool)
+    presence[30:50, 1:] = False
+    presence[50:, 0] = False
+    monkeypatch.setattr(patterns, "_MOST_PATTERNS", 2)
+    views = Views(blocks, presence=presence)
+    model, _ = classifier(blocks, signal, views=views)
+    rare, common = model._average.weights_for(presence[[59]]), model._average.weights_for(presence[[30]])
+    np.testing.assert_array_equal(rare.tables[0], model._average.weights)
+    assert not np.array_equal(common.tables[0], model._average.weights)
+    np.testing.assert_allclose(model.predict_proba(views[[59]]), model.label_distributions_[[59]], atol=1e-10)

@@ -73,6 +73,16 @@ def test_a_donor_takes_nothing_of_itself():
             np.testing.assert_allclose(filled[j][at], expected, rtol=1e-9, atol=1e-12)
 
 
+def test_a_donor_that_shares_no_view_takes_the_mean_of_the_others():
+    blocks = [np.array([[1.0]]), np.array([[1.0], [2.0], [6.0]])]
+    presence = np.array([[True, True], [False, True], [False, True]])
+    completion = ViewCompletion(blocks, presence, np.ones(2))
+    bare = [np.zeros((0, 1)), np.zeros((0, 1))]
+    filled = completion.complete(bare, np.zeros((2, 2), dtype=bool), np.array([0, -1]))
+    np.testing.assert_allclose(filled[1], [[4.0], [3.0]])
+    np.testing.assert_allclose(filled[0], [[1.0], [1.0]])
+
+
 def test_a_training_row_seen_again_is_completed_as_in_training():
     whole, presence = problem(3)
     blocks = held(whole, presence)

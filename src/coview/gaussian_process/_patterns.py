@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,13 @@ _NEGLIGIBLE = 1e-10
 _LEAST_SHARE = 0.2
 # The same where labeled samples have all the views but one, or one more: they speak for such samples already.
 _LEAST_SHARE_NEARBY = 0.5
-# Labeled samples that are asked per combination of views, and latent values held at a time.
+# Labeled samples asked per combination of views: at least and at most, and for all combinations of the training samples together.
+_LEAST_SAMPLES = 50
 _MOST_SAMPLES = 500
+_MOST_COPIES = 20_000
+# Combinations of the training samples, the most frequent first, that may have weights of their own.
+_MOST_PATTERNS = 128
+# Latent values held at a time.
 _MOST_VALUES = 4_000_000
 
 
@@ -76,7 +82,8 @@ class PatternWeights:
     the views at hand, the labeled samples that have them, and more, are cut to them: their labels left out, settings are
     weighed anew by what they say of the cut samples, and of the other labeled samples as they are. The weights of the
     average stay where some labeled sample has just these views; where less than a fifth of the labeled samples can be cut
-    to them; and, for views that are one more or one less than some labeled sample has, where less than half can.
+    to them; for views that are one more or one less than some labeled sample has, where less than half can; and for all but the
+    128 most frequent combinations of the training samples. What holds for a combination depends on the fitted model alone.
 
     Parameters
     ----------
@@ -85,21 +92,38 @@ class PatternWeights:
 
     Notes
     -----
-    One combination of views costs about as much as predictions for the labeled samples, at most 500 of them, and is kept.
+    One combination of views costs about as much as predictions for the labeled samples, at most 500 of them and fewer where
+    there are many combinations (at least 50), and is kept.
     """
 
     def __init__(self, average: PosteriorAverage, weighing: Weighing) -> None:
         self._average = average
         self._weighing = weighing
         fits = average.fits
-        labeled = np.arange(fits.rows.size)
-        if labeled.size > _MOST_SAMPLES:
-            state = np.random.RandomState(weighing.seed)
-            labeled = np.sort(state.choice(labeled.size, _MOST_SAMPLES, replace=False))
-        self._labeled = labeled
         self._presence = fits.bank.presence[fits.rows]
         self._taught = {row.tobytes() for row in self._presence}
         self._known: dict[bytes, NDArray[np.float64]] = {}
+
+    @cached_property
+    def _patterns(self) -> Patterns:
+        """Combinations of views of the training samples."""
+        return Patterns.of(self._average.fits.bank.presence)
+
+    @cached_property
+    def _rare(self) -> set[bytes]:
+        """Those beyond the most frequent ones."""
+        common = np.argsort(-self._patterns.counts, kind="stable")
+        return {pattern.tobytes() for pattern in self._patterns.presence[common[_MOST_PATTERNS:]]}
+
+    @cached_property
+    def _labeled(self) -> NDArray[np.intp]:
+        """Places of the labeled samples that are asked."""
+        labeled = np.arange(len(self._presence))
+        most = int(np.clip(_MOST_COPIES // len(self._patterns.counts), _LEAST_SAMPLES, _MOST_SAMPLES))
+        if labeled.size <= most:
+            return labeled
+        state = np.random.RandomState(self._weighing.seed)
+        return np.sort(state.choice(labeled.size, most, replace=False))
 
     def of(self, presence: NDArray[np.bool_]) -> RowWeights:
         """Weights for samples with these views (n_samples, n_views)."""
@@ -116,7 +140,9 @@ class PatternWeights:
 
     def _usual(self, pattern: NDArray[np.bool_]) -> bool:
         """Whether the weights of the average hold for a combination of views."""
-        if not self._weighing.by_pattern or not self._taught or pattern.tobytes() in self._taught or not pattern.any():
+        if not self._weighing.by_pattern or not self._taught or not pattern.any():
+            return True
+        if pattern.tobytes() in self._taught or pattern.tobytes() in self._rare:
             return True
         nearby = bool(((self._presence != pattern).sum(axis=1) <= 1).any())
         return bool(self._having(pattern).mean() < (_LEAST_SHARE_NEARBY if nearby else _LEAST_SHARE))

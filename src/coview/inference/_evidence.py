@@ -87,7 +87,12 @@ def maximize_evidence(
 
         inside = np.clip(start, bounds[:, 0], bounds[:, 1])
         return minimize(
-            negated, inside, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": max_iter, "ftol": tolerance}
+            negated,
+            inside,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            options={"maxiter": max_iter, "ftol": tolerance},
         )
 
     results = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(search)(start) for start in starts)

@@ -104,7 +104,8 @@ class ViewCompletion:
     ) -> sp.csr_array:
         """Weights of the donors of view j for ``rows`` (n_rows, n_j), rows summing to one."""
         distances = self._distances(j, blocks, presence, rows)
-        distances[own[:, None] == np.flatnonzero(self.presence[:, j])] = np.inf
+        itself = own[:, None] == np.flatnonzero(self.presence[:, j])
+        distances[itself] = np.inf
         weights = np.zeros(distances.shape)
         position = np.arange(rows.size)
         # One search for each neighbor: the first of equal ones, as a stable sort would give, at a tenth of its cost.
@@ -113,7 +114,9 @@ class ViewCompletion:
             usable = np.isfinite(distances[position, nearest])
             weights[position[usable], nearest[usable]] = 1.0
             distances[position, nearest] = np.inf
-        weights[~weights.any(axis=1)] = 1.0
+        lost = ~weights.any(axis=1)
+        weights[lost] = ~itself[lost]
+        weights[~weights.any(axis=1)] = 1.0  # the only donor is the row itself
         return sp.csr_array(weights / weights.sum(axis=1, keepdims=True))
 
     def _distances(
