@@ -105,6 +105,17 @@ def test_more_landmarks_than_components_come_nearer_to_the_spectrum():
     assert errors[-1] < 1e-6
 
 
+def test_cuts_of_a_kernel_of_lower_rank_are_leading_directions_too():
+    X = np.repeat(rows(8), 5, axis=0)
+    K = RBF(1.5)(X)
+    values, vectors = np.linalg.eigh(K)
+    phi = LandmarkFeatures(RBF(1.5), 10, 20, scale=False).fit(X).transform(X)
+    assert phi.shape == (40, 8)
+    np.testing.assert_allclose(phi @ phi.T, K, atol=1e-9)
+    leading = vectors[:, -3:] * values[-3:] @ vectors[:, -3:].T
+    np.testing.assert_allclose(phi[:, :3] @ phi[:, :3].T, leading, atol=1e-9)
+
+
 def test_rows_come_in_blocks_that_change_nothing(monkeypatch):
     X = rows(23)
     whole = LandmarkFeatures("rbf", 8, center=True).fit(X)

@@ -53,10 +53,14 @@ class LandmarkSpectrum:
         center: bool,
         scale: bool,
     ) -> LandmarkSpectrum:
-        """Landmarks among some rows of X and the leading directions through them; O(n_candidates n_landmarks^2)."""
+        """Landmarks among some rows of X and the leading directions through them; O(n_candidates n_landmarks^2).
+
+        Without ``n_landmarks`` features are those of the ``n_components`` landmarks one by one.
+        """
         rows = X if candidates.size == X.shape[0] else X[candidates]
         own = diagonal(kernel, rows)
-        pivoted = incomplete_cholesky(lambda i: gram(kernel, rows, rows[[i]])[:, 0], own, n_landmarks)
+        count = n_components if n_landmarks is None else n_landmarks
+        pivoted = incomplete_cholesky(lambda i: gram(kernel, rows, rows[[i]])[:, 0], own, count)
         features = pivoted.factor
         lower = CholeskyFactor(np.array(features[pivoted.pivots], order="F"))
         mean = features.mean(axis=0) if center and own.size else np.zeros(features.shape[1])
@@ -66,7 +70,7 @@ class LandmarkSpectrum:
             return cls(np.zeros(0), np.zeros((0, 0)), None, candidates[:0])
         features = features - mean
         directions = np.eye(features.shape[1])
-        if n_components is not None and features.shape[1] > n_components:
+        if n_landmarks is not None:
             directions = leading_eigenpairs(features.T @ features, n_components)[1]
         root = np.sqrt(mean_diagonal) if scale else 1.0
         values = np.square(features @ directions).sum(axis=0) / root**2
@@ -86,8 +90,8 @@ class LandmarkFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Landmarks are training rows that a pivoted Cholesky factorization of the kernel chooses one after the other, each the row
     that those before it explain least. Between landmarks, and between a landmark and any row, the kernel is then exact.
-    With more landmarks than components the leading directions are kept: nearly those of `SpectralFeatures`, from far fewer
-    kernel values per row.
+    Features are of one landmark after the other; or, where a number of landmarks is given, in their leading directions: nearly
+    those of `SpectralFeatures`, from far fewer kernel values per row. Fewer components are the leading ones of more.
 
     Parameters
     ----------
@@ -95,7 +99,7 @@ class LandmarkFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     n_components : int, default=100
         Largest rank; None keeps all that the landmarks have.
     n_landmarks : int, default=None
-        Largest number of landmarks; fewer where the kernel has a lower rank. None: as many as components.
+        Largest number of landmarks; fewer where the kernel has a lower rank. None: one for each component.
     center : bool, default=False
         Center in feature space, over the candidates.
     scale : bool, default=True
@@ -116,8 +120,8 @@ class LandmarkFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     :math:`\phi(x) = V^T L_{ZZ}^{-1} k(Z, x)` with :math:`K_{ZZ} = L_{ZZ} L_{ZZ}^T`; V holds the leading eigenvectors of the
-    products of all such features over the candidates, or is the identity. Fit O(n_candidates q^2) for q landmarks whatever
-    the number of rows; O(q rank) and q kernel values per row that is transformed.
+    products of all such features over the candidates, or is the identity without ``n_landmarks``. Fit O(n_candidates q^2) for q
+    landmarks whatever the number of rows; O(q rank) and q kernel values per row that is transformed.
 
     Examples
     --------
@@ -159,8 +163,7 @@ class LandmarkFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             candidates = np.arange(n)
             if n > self.n_candidates:
                 candidates = np.sort(state.choice(n, self.n_candidates, replace=False))
-            n_landmarks = self.n_components if self.n_landmarks is None else self.n_landmarks
-            spectrum = LandmarkSpectrum.of(self.kernel_, X, candidates, self.n_components, n_landmarks, **options)
+            spectrum = LandmarkSpectrum.of(self.kernel_, X, candidates, self.n_components, self.n_landmarks, **options)
         self.spectrum_, self.eigenvalues_ = spectrum, spectrum.values
         self.landmarks_ = X[spectrum.positions]
         return self
