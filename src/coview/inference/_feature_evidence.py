@@ -42,6 +42,20 @@ class FeatureEvidence:
     bias_variance : float
     noise_variance : float or None
         None for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.inference import (
+    ...     FeatureConsensus, FeatureEvidence, HeldFeatures, MeanPrior, ViewWeights, feature_sums
+    ... )
+    >>> held = HeldFeatures([np.array([[1.0], [2.0], [0.5]])], np.ones((3, 1), dtype=bool))
+    >>> sums = feature_sums(held)
+    >>> prior = MeanPrior(FeatureConsensus.of(held, ViewWeights.of(1.0, 1), sums))
+    >>> labels = np.array([[0.5, 1.2]])
+    >>> evidence = FeatureEvidence(prior, sums, np.array([0, 1]), labels, None, 0.0, 0.1)
+    >>> round(evidence.value, 4), evidence.gradient().log_amplitudes().round(4)
+    (-1.7061, array([-0.3285]))
     """
 
     prior: MeanPrior | ConsensusPrior

@@ -239,7 +239,17 @@ FeatureSums = PatternGrams | RowSums
 
 
 def feature_sums(rows: FeatureRows) -> FeatureSums:
-    """Products summed per pattern of views, unless they would take more room than the features themselves."""
+    """Products summed per pattern of views, unless they would take more room than the features themselves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.inference import HeldFeatures, ViewWeights, feature_sums
+    >>> held = HeldFeatures([np.ones((4, 1)), np.full((4, 1), 2.0)], np.ones((4, 2), dtype=bool))
+    >>> feature_sums(held).mean_outer(ViewWeights.of(1.0, 2))
+    array([[0.25, 0.5 ],
+           [0.5 , 1.  ]])
+    """
     patterns, widths = Patterns.of(rows.presence), np.array(rows.widths, dtype=np.intp)
     kept = int(np.square(patterns.presence @ widths).sum())
     given = int(rows.presence.sum(axis=0) @ widths)
