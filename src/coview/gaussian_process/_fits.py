@@ -63,7 +63,7 @@ class SettingFits:
         ``s^2`` of each setting.
     bias_variance : float
     modes : ndarray of shape (n_settings, K, n_labeled) or None
-        Laplace modes; None for regression.
+        Laplace modes, NaN where a model from disk has not searched them yet; None for regression.
     evidences : ndarray of shape (n_settings,)
         Log marginal likelihoods in nats, summed over the latent functions.
     loo_means, loo_variances : ndarray of shape (n_settings, K, n_labeled)
@@ -93,7 +93,7 @@ class SettingFits:
         return np.asarray(expit(self.modes[position]) * expit(-self.modes[position]))
 
     def posteriors(self, positions: NDArray[np.intp]) -> list[LatentPosterior]:
-        """Posteriors of settings of one prior; their modes are known, so that nothing is searched again."""
+        """Posteriors of settings of one prior; known modes are not searched again, those that no file kept once."""
         settings = [self.settings[k] for k in positions]
         prior, scales = self.bank.prior(settings[0]), self.scales[positions]
         covariance = labeled_covariance(prior, self.rows, scales, self.bias_variance)
@@ -101,9 +101,11 @@ class SettingFits:
         if self.modes is None:
             fit = regression_fit(covariance, self.targets[0], _noise_variances(settings))
         else:
-            modes = np.concatenate(list(self.modes[positions]))
+            members = _for_each_class(covariance, self.targets)
             targets = np.tile(self.targets, (positions.size, 1))
-            fit = LaplaceFit(_for_each_class(covariance, self.targets), targets, modes)
+            if np.isnan(self.modes[positions]).any():
+                self.modes[positions] = laplace_fit(members, targets).modes.reshape(-1, *self.targets.shape)
+            fit = LaplaceFit(members, targets, np.concatenate(list(self.modes[positions])))
         return latent_posteriors(prior, self.rows, scales, self.bias_variance, fit)
 
 

@@ -15,11 +15,9 @@ __all__ = ["restored_average", "stored_average"]
 
 
 def stored_average(average: PosteriorAverage) -> dict[str, Any]:
-    """Settings, weights and how they came about, and the modes of the settings that predictions need."""
+    """Settings, weights and how they came about, and the modes of the settings that most predictions need."""
     fits = average.fits
     needed = np.union1d(average.kept, [average.best])
-    if average.weighing.by_pattern:  # settings without weight so far may have it for other combinations of views
-        needed = np.arange(len(fits.settings))
     return {
         "settings": stored_settings(fits.settings),
         "rows": fits.rows,
