@@ -82,6 +82,11 @@ class BayesianCoTraining(MultiViewEstimator):
         Returns
         -------
         prepared : PreparedViews
+
+        Notes
+        -----
+        Fits share feature maps: beyond 2,000 samples a fit of a low rank after one of a rank above 100 takes the leading
+        features of its map, which differ a little from those that it would make by itself.
         """
         self._validate_params()
         views = self._validate_views(X, reset=True)
