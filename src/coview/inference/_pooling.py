@@ -297,14 +297,27 @@ def pull_back(
     full = np.zeros((len(rows), size))
     full[:, columns] = rows
     for place, step in enumerate(reversed(steps)):
-        gains = _product(rows, step.half_gains[columns]) if place == 0 else full @ step.half_gains
+        gains = _product(rows, _picked(step.half_gains.T, columns).T) if place == 0 else full @ step.half_gains
         half_solve_rows(step.lower, gains, transposed=True)
-        own = full[:, step.added] * step.new_shares[step.added]
-        own[:, step.there] += gains
+        own = _picked(full, step.added) * step.new_shares[step.added]
+        _add(own, step.there, gains)
         yield step.view, own
-        full = full[:, step.before] * step.shares[step.before]
-        full[:, step.here] -= gains
+        full = _picked(full, step.before) * step.shares[step.before]
+        _add(full, step.here, np.negative(gains, out=gains))
     yield _first(steps), full
+
+
+def _picked(matrix: NDArray[np.float64], columns: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Columns in increasing order; the matrix itself where they are all."""
+    return matrix if columns.size == matrix.shape[1] else matrix.take(columns, axis=1)
+
+
+def _add(matrix: NDArray[np.float64], columns: NDArray[np.intp], part: NDArray[np.float64]) -> None:
+    """Add to columns in increasing order, without an index where they are all."""
+    if columns.size == matrix.shape[1]:
+        matrix += part
+    else:
+        matrix[:, columns] += part
 
 
 def _product(rows: NDArray[np.float64], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
