@@ -127,7 +127,7 @@ def confirmation_rows(problems: Sequence[Problem], scores: pd.DataFrame) -> pd.D
             row: dict[str, Any] = {"data": problem.name, "n_labeled": n_labeled, "part": part}
             row["n_draws"] = here.loc[here["method"] == DEFAULT, "draw"].nunique()
             for who, name in (("default", DEFAULT), ("printed", PRINTED), ("best", best)):
-                row |= {f"{who}_{metric}": means[metric].get(name) for metric in METRICS}
+                row |= {f"{who}_{metric}": means[metric].get(name, float("nan")) for metric in METRICS}
             row["best_baseline"] = best
             row |= _differences(here, best)
             row["default_seconds"] = here.loc[here["method"] == DEFAULT, "seconds"].median()

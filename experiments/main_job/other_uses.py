@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from data_sets import Samples, all_problems
 from rivals import DEFAULT, our_methods, simple_baselines
-from sklearn.dummy import DummyRegressor
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.impute import KNNImputer, SimpleImputer
@@ -134,8 +134,22 @@ def regressors(n_columns: int) -> dict[str, Any]:
         "neighbors, columns + ridge": TransductiveRegressor(_columns(KNNImputer), BayesianRidge()),
         "columns + Gaussian process": TransductiveRegressor(_columns(SimpleImputer), process),
         "gradient boosting": usual["gradient-boosting"],
-        "mean of the labels": TransductiveRegressor(_columns(SimpleImputer), DummyRegressor()),
+        "mean of the labels": TransductiveRegressor(_columns(SimpleImputer), MeanOfLabels()),
     }
+
+
+class MeanOfLabels(RegressorMixin, BaseEstimator):
+    """Mean and standard deviation of the labels, whatever the sample."""
+
+    def fit(self, X: Any, y: np.ndarray) -> MeanOfLabels:
+        """Learn both."""
+        self.moments_ = np.mean(y), np.std(y, ddof=1)
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The same for every row."""
+        mean, sd = (np.full(X.shape[0], moment) for moment in self.moments_)
+        return (mean, sd) if return_std else mean
 
 
 def _columns(imputer: Any) -> Any:

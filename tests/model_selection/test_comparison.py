@@ -252,6 +252,27 @@ def test_an_error_before_the_first_fit_is_that_of_every_fit():
     assert result.scores["seconds"].isna().all()
 
 
+class Improper(Fixed):
+    """Its probabilities do not sum to one."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.label_distributions_ = 2.0 * self.label_distributions_
+        return self
+
+
+def test_predictions_that_cannot_be_scored_are_errors_too():
+    draws = label_draws(Y, 10, n_draws=1, random_state=0)
+    result = compare_methods({"m": Improper()}, np.zeros((56, 1)), Y, draws, scorer=probability_scores,
+                             on_error="record")  # fmt: skip
+    assert (
+        result.scores["error"].iloc[0].startswith("ValueError: Every row of y_proba must be a probability distribution")
+    )
+    assert result.scores["n_test"].tolist() == [46]
+    with pytest.raises(ValueError, match="must be a probability distribution"):
+        compare_methods({"m": Improper()}, np.zeros((56, 1)), Y, draws, scorer=probability_scores)
+
+
 class Slow(Fixed):
     """Takes its time before and in each fit."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
@@ -102,7 +102,8 @@ def compare_methods(
     keep : sequence of str, default=()
         Fitted attributes to keep where a method has them.
     on_error : {"raise", "record"}, default="raise"
-        What becomes of an error in a method: the comparison ends with it, or it is written into ``scores``.
+        What becomes of an error in a method, or of predictions that cannot be scored: the comparison ends with it, or it
+        is written into ``scores``.
     n_jobs : int, default=None
         Methods fitted at the same time, as in joblib.
 
@@ -179,10 +180,13 @@ class _Job:
                 fit, seconds, error = None, float("nan"), wrong
                 if not error:
                     fit, seconds, error = self._timed(partial(self._fit, name, method, prepared, labeled))
+                rows, _, unscored = self._timed(partial(self._score, labeled, fit))
+                if unscored:
+                    error, rows = unscored, self._score(labeled, None)
                 head = {"method": name, "n_labeled": len(labeled), "draw": numbers[len(labeled)]}
                 head |= {"seconds": seconds, "preparation": preparation, "error": error}
                 numbers[len(labeled)] += 1
-                run.scores.extend(head | row for row in self._score(labeled, fit))
+                run.scores.extend(head | row for row in rows)
                 run.predictions.append(np.full(self._shape, np.nan) if fit is None else fit.seen)
                 run.attributes.append({} if fit is None else fit.kept)
         return run
@@ -218,15 +222,18 @@ class _Job:
         new = None if self.new is None else np.asarray(fitted.predict_proba(self.new[0]), dtype=np.float64)
         return _Fit(np.asarray(fitted.label_distributions_, dtype=np.float64), new, kept)
 
-    def _score(self, labeled: NDArray[np.int64], fit: _Fit | None) -> Iterator[dict[str, Any]]:
-        """Scores on the hidden samples, one row per group, and on new ones."""
+    def _score(self, labeled: NDArray[np.int64], fit: _Fit | None) -> list[dict[str, Any]]:
+        """Scores on the hidden samples, one row per group, and on new ones; without scores where there is no fit."""
         hidden = self.known.copy()
         hidden[labeled] = False
-        for group, mask in self.groups.items():
-            test = hidden & mask
-            yield self._row(group, self.labels[test], None if fit is None else fit.seen[test])
+        tests = {group: hidden & mask for group, mask in self.groups.items()}
+        rows = [
+            self._row(group, self.labels[test], None if fit is None else fit.seen[test])
+            for group, test in tests.items()
+        ]
         if self.new is not None:
-            yield self._row("new", self.new[1], None if fit is None else fit.new)
+            rows.append(self._row("new", self.new[1], None if fit is None else fit.new))
+        return rows
 
     def _row(self, group: str, labels: NDArray[Any], predicted: Array | None) -> dict[str, Any]:
         head = {"group": group, "n_test": len(labels)}
