@@ -58,15 +58,15 @@ def all_problems() -> list[Problem]:
     """
     design = dict.fromkeys
     return [
-        Problem("nsclc_survival", _nsclc, design((13, 26, 79), DESIGN), extra=("stacking",)),
+        Problem("nsclc_survival", _nsclc, design((13, 26, 79), DESIGN), extra=("stacking", "process")),
         Problem("satimage", _part_of("satimage", 1000, 0.4), design((20, 50, 100), DESIGN)),
         Problem("citeseer", _citeseer, design((15, 75, 150), DESIGN)),
-        Problem("breast_tcga", _breast, design((11, 22, 66), DESIGN)),
+        Problem("breast_tcga", _breast, design((11, 22, 66, 132), DESIGN)),
         Problem("three_sources", _documents("three_sources"), {21: DESIGN, 42: DESIGN, 60: NEW}),
         Problem(
             "heart_disease",
             _heart,
-            design((9, 46, 92, 276), DESIGN),
+            design((9, 46, 92, 276, 460), DESIGN),
             extra=("stacking", "process", "trees", "iterative"),
         ),
         Problem("mfeat", _part_of("mfeat", 1000, 0.4), design((20, 50), DESIGN)),
@@ -84,10 +84,10 @@ def all_problems() -> list[Problem]:
         Problem("webkb_washington", _university("washington"), design((12, 35), NEW)),
         Problem("webkb6", _documents("webkb6"), design((60, 226), NEW)),
         Problem("spoken_digits_all", _all_digits, design((30, 100), NEW)),
-        Problem("ionosphere", _ionosphere, design((18, 53), NEW), extra=("stacking",)),
+        Problem("ionosphere", _ionosphere, design((18, 53), NEW), extra=("stacking", "process")),
         Problem("nutrimouse_diet", _mouse_diet, {15: NEW}),
-        Problem("nutrimouse_genotype", _mouse_genotype, {6: NEW}),
-        Problem("lung_ncctg", _lung, design((19, 56), NEW), extra=("stacking",)),
+        Problem("nutrimouse_genotype", _mouse_genotype, {6: NEW}, extra=("process",)),
+        Problem("lung_ncctg", _lung, design((19, 56), NEW), extra=("stacking", "process")),
     ]
 
 
@@ -131,7 +131,7 @@ def _fetched(bunch: Any, views: Views | None = None) -> Samples:
 
 
 def _part_of(name: str, n_rows: int | None, share: float) -> Callable[[Path], Samples]:
-    """A random part of a set of dense views, with pairs hidden."""
+    """A random part of a set of dense views (None: all of it), with pairs hidden."""
 
     def read(data: Path) -> Samples:
         part = subset(_fetched(fetch(name, data)), n_rows)

@@ -1,4 +1,4 @@
-"""What the confirmation leaves open: samples that no fit has seen, and targets that are numbers.
+"""What the confirmation leaves open: samples that no fit has seen, targets that are numbers, many unlabeled samples.
 
     python experiments/main_job/other_uses.py --data DIR             # about ten minutes on one core
     python experiments/main_job/other_uses.py --tables               # tables from the scores that are there
@@ -7,6 +7,8 @@
 first half only and predicts the other half as new rows, and one that sees both halves.
 
 **Numbers.** A measurement is predicted from the others; the samples without a label are the test samples.
+
+**Many unlabeled samples.** The same labels and the same 1,000 samples scored, with all samples in the fit and with those only.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from data_sets import Samples, all_problems
+from data_sets import Samples, all_problems, hide_pairs
 from rivals import DEFAULT, our_methods, simple_baselines
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -32,7 +34,7 @@ from threadpoolctl import threadpool_limits
 
 from coview import Views
 from coview.compose import ConcatenateViews, TableEncoder
-from coview.datasets import load_breast_tcga, load_heart_disease
+from coview.datasets import fetch, load_breast_tcga, load_heart_disease, make_multiview_classification
 from coview.gaussian_process import BayesianCoTrainingRegressor
 from coview.metrics import probability_scores, regression_scores
 from coview.model_selection import (
@@ -56,6 +58,28 @@ NUMBERS: dict[str, tuple[Callable[[], Samples], tuple[int, ...]]] = {
     "ER protein of tumors": (lambda: _protein("ER-alpha"), (15, 45)),
     "HER2 protein of tumors": (lambda: _protein("HER2"), (15, 45)),
     "p53 protein of tumors": (lambda: _protein("p53"), (15, 45)),
+}
+
+
+def _satimage(data: Path) -> Samples:
+    bunch = fetch("satimage", data)
+    views = hide_pairs(bunch.views, 0.4)
+    return Samples(views, bunch.target.loc[views.index].to_numpy(dtype=object))
+
+
+def _generated(n_samples: int) -> Samples:
+    """Three views of ten columns, half of the third and 0.3 of the second missing, three classes."""
+    views, y = make_multiview_classification(
+        n_samples, n_features=(10, 10, 10), n_classes=3, class_sep=1.5, missing=(0.0, 0.3, 0.5), random_state=0
+    )
+    return Samples(views, y.astype(object))
+
+
+# Reader, labels, draws.
+SIZES: dict[str, tuple[Callable[[Path], Samples], int, int]] = {
+    "satimage 6435": (_satimage, 50, 10),
+    "generated 5000": (lambda _: _generated(5000), 30, 10),
+    "generated 50000": (lambda _: _generated(50000), 30, 3),
 }
 
 
@@ -87,6 +111,23 @@ def _classifiers(views: Views, chosen: Sequence[str]) -> dict[str, Any]:
     baselines = simple_baselines(views) if "baselines" in chosen else {}
     quick = {name: method for name, method in baselines.items() if " alone " not in name}
     return quick | ({DEFAULT: our_methods()[DEFAULT]} if "default" in chosen else {})
+
+
+def compare_sizes(data: Path, output: Path, *, again: bool) -> None:
+    """Scores of 1,000 samples by fits that see no others and by fits that see all; two files per data set."""
+    for name, (read, n_labeled, repeats) in SIZES.items():
+        whole = read(data)
+        few = np.sort(np.random.default_rng(1).permutation(whole.views.n_samples)[:1000])
+        draws = label_draws(whole.labels[few], n_labeled, n_draws=repeats, random_state=0)
+        method = {DEFAULT: our_methods()[DEFAULT]}
+        options: dict[str, Any] = {"scorer": probability_scores, "again": [DEFAULT] if again else []}
+        stem = output / "sizes" / name.replace(" ", "_")
+        resume_comparison(f"{stem}-few.csv", method, whole.views[few], whole.labels[few], draws, **options)
+        resume_comparison(
+            f"{stem}-all.csv", method, whole.views, whole.labels, [few[draw] for draw in draws],
+            groups={"few": np.isin(np.arange(whole.views.n_samples), few)}, **options,
+        )  # fmt: skip
+        print(name, flush=True)
 
 
 def compare_numbers(output: Path, chosen: Sequence[str], *, again: bool) -> None:
@@ -214,6 +255,38 @@ def new_rows_table(folder: Path) -> list[str]:
     return lines
 
 
+def sizes_table(folder: Path) -> list[str]:
+    """Markdown: log loss of the same samples with few and with many others in the fit, seconds of a fit.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the files of scores.
+
+    Returns
+    -------
+    lines : list of str
+    """
+    lines = [
+        "| data, labels (draws) | log loss, all in the fit | 1,000 in the fit | all - 1,000 (s.e.) "
+        "| seconds of a fit, all / 1,000 |",
+        "|---|---|---|---|---|",
+    ]
+    for name, (_, n_labeled, repeats) in SIZES.items():
+        few, whole = (pd.read_csv(folder / f"{name.replace(' ', '_')}-{how}.csv") for how in ("few", "all"))
+        both = [few.query("group == 'all'"), whole.query("group == 'few'")]
+        pair = pd.concat(
+            [frame.assign(method=how, group="all") for how, frame in zip(("few", "all"), both, strict=True)]
+        )
+        means = pair.groupby("method")[["log_loss", "seconds"]].mean()
+        lines.append(
+            f"| {name}, {n_labeled} ({repeats}) | {means.loc['all', 'log_loss']:.3f} | {means.loc['few', 'log_loss']:.3f} "
+            f"| {_difference(pair, 'all', 'few', 'log_loss')} "
+            f"| {means.loc['all', 'seconds']:.1f} / {means.loc['few', 'seconds']:.1f} |"
+        )
+    return lines
+
+
 def numbers_table(folder: Path) -> list[str]:
     """Markdown: the default regressor and the best of the others by RMSE.
 
@@ -266,15 +339,18 @@ def main() -> int:
     if not options.tables:
         if options.data is None:
             parser.error("--data is needed to fit anything")
-        for part in ("new_rows", "numbers"):
+        for part in ("new_rows", "numbers", "sizes"):
             (options.output / part).mkdir(parents=True, exist_ok=True)
         with threadpool_limits(limits=1):
             compare_numbers(options.output, options.methods, again=options.again)
             compare_new_rows(options.data, options.output, options.methods, again=options.again)
+            if "default" in options.methods:
+                compare_sizes(options.data, options.output, again=options.again)
     if "default" not in options.methods:
         return 0
     page = ["# New rows", "", *new_rows_table(options.output / "new_rows")]
     page += ["", "# Numbers", "", *numbers_table(options.output / "numbers")]
+    page += ["", "# Many unlabeled samples", "", *sizes_table(options.output / "sizes")]
     (options.output / "other_uses.md").write_text("\n".join(page) + "\n", encoding="utf-8")
     return 0
 

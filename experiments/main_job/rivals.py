@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.dummy import DummyClassifier
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -60,7 +61,10 @@ def simple_baselines(views: Views, *, extra: Sequence[str] = (), memory: str | N
     n_components = min(N_COMPONENTS, views.n_samples - 1, sum(views.n_features.values()) - 1)
     components = TruncatedSVD(n_components, random_state=0) if is_sparse else PCA(n_components, svd_solver="full")
     tuned = next(method.classifier for name, method in offered.items() if name.endswith("+ tuned LR"))
-    methods = {"columns + LR": TransductivePipeline(joined, _logistic())}
+    methods = {
+        "class shares": TransductivePipeline(joined, DummyClassifier(strategy="prior")),
+        "columns + LR": TransductivePipeline(joined, _logistic()),
+    }
     methods |= _on_components("", make_pipeline(joined, components, memory=memory), tuned)
     if not is_sparse and not views.presence.all():
         neighbors = _joined_dense(KNNImputer, memory)
