@@ -184,13 +184,15 @@ def test_many_labels_and_many_patterns_are_met_in_parts(monkeypatch):
     blocks, signal = additive(50)
     model, _ = classifier(blocks, signal)
     asked = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]], dtype=bool)
-    together = model._average.weights_for(asked)
+    average = model._average
+    given = average.fits, average.weights, average.weighing, average.some_posteriors
+    together = average.weights_for(asked)
     monkeypatch.setattr(patterns, "_MOST_VALUES", 1)
-    apart = patterns.PatternWeights(model._average, model._average.weighing).of(asked)
+    apart = patterns.PatternWeights(*given).of(asked)
     np.testing.assert_allclose(together.tables, apart.tables, atol=1e-12)
     monkeypatch.setattr(patterns, "_LEAST_SAMPLES", 12)
     monkeypatch.setattr(patterns, "_MOST_COPIES", 12)
-    fewer = patterns.PatternWeights(model._average, model._average.weighing)
+    fewer = patterns.PatternWeights(*given)
     assert fewer._labeled.size == 12
     np.testing.assert_allclose(fewer.of(asked).tables.sum(axis=(1, 2)), 1.0)
 

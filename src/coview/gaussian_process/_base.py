@@ -16,12 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from coview.base import Interval, MultiViewEstimator, StrOptions
 from coview.exceptions import ViewError
 from coview.gaussian_process._evidence import evidence_around
-from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_moments, blas_threads
+from coview.gaussian_process._fits import SettingFits, blas_threads
 from coview.gaussian_process._keys import kernel_key
 from coview.gaussian_process._learning import learned_setting
 from coview.gaussian_process._new_samples import NewSamples
 from coview.gaussian_process._parameters import Evidence
 from coview.gaussian_process._planning import consensus_grid, fixed_setting, mean_grid
+from coview.gaussian_process._posterior_average import PosteriorAverage, average_moments
 from coview.gaussian_process._prepared import SEEN_IN_FIT, PreparedViews, spread
 from coview.gaussian_process._prior_bank import PriorBank
 from coview.gaussian_process._refit import parameters_without

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.base import LabeledClassifierMixin
 from coview.gaussian_process._base import BayesianCoTraining
-from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_classes, blas_threads, fit_logistic
+from coview.gaussian_process._fits import SettingFits, blas_threads, fit_logistic
+from coview.gaussian_process._posterior_average import PosteriorAverage, average_classes
 from coview.gaussian_process._prepared import PreparedViews, spread
 from coview.gaussian_process._setting import TEMPERATURES, Setting, with_amplitudes
 from coview.gaussian_process._tables import settings_table

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.base import LabeledRegressorMixin
 from coview.gaussian_process._base import BayesianCoTraining
-from coview.gaussian_process._fits import PosteriorAverage, SettingFits, average_moments, blas_threads, fit_gaussian
+from coview.gaussian_process._fits import SettingFits, blas_threads, fit_gaussian
+from coview.gaussian_process._posterior_average import PosteriorAverage, average_moments
 from coview.gaussian_process._prepared import PreparedViews, spread
 from coview.gaussian_process._setting import Setting, with_noise
 from coview.gaussian_process._tables import settings_table

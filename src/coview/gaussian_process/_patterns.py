@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coview.gaussian_process._fits import SettingFits
 from coview.gaussian_process._keys import prior_key
 from coview.gaussian_process._new_samples import NewSamples
 from coview.gaussian_process._weighing import Weighing
-from coview.inference import Patterns, left_out_elsewhere
-
-if TYPE_CHECKING:
-    from coview.gaussian_process._fits import PosteriorAverage
+from coview.inference import LatentPosterior, Patterns, left_out_elsewhere
 
 __all__ = ["PatternWeights", "RowWeights", "carrying"]
 
@@ -87,8 +85,12 @@ class PatternWeights:
 
     Parameters
     ----------
-    average : PosteriorAverage
+    fits : SettingFits
+    weights : ndarray of shape (n_settings, n_temperatures)
+        Of the average.
     weighing : Weighing
+    posteriors : callable
+        Posteriors of settings of one prior, given their positions.
 
     Notes
     -----
@@ -96,10 +98,17 @@ class PatternWeights:
     there are many combinations (at least 50), and is kept.
     """
 
-    def __init__(self, average: PosteriorAverage, weighing: Weighing) -> None:
-        self._average = average
+    def __init__(
+        self,
+        fits: SettingFits,
+        weights: NDArray[np.float64],
+        weighing: Weighing,
+        posteriors: Callable[[NDArray[np.intp]], Sequence[LatentPosterior]],
+    ) -> None:
+        self._fits = fits
+        self._usual_table = _without_rest(weights, carrying(weights))
         self._weighing = weighing
-        fits = average.fits
+        self._posteriors = posteriors
         self._presence = fits.bank.presence[fits.rows]
         self._taught = {row.tobytes() for row in self._presence}
         self._known: dict[bytes, NDArray[np.float64]] = {}
@@ -107,7 +116,7 @@ class PatternWeights:
     @cached_property
     def _patterns(self) -> Patterns:
         """Combinations of views of the training samples."""
-        return Patterns.of(self._average.fits.bank.presence)
+        return Patterns.of(self._fits.bank.presence)
 
     @cached_property
     def _rare(self) -> set[bytes]:
@@ -133,7 +142,7 @@ class PatternWeights:
         self._learn([pattern for pattern in patterns[~usual] if pattern.tobytes() not in self._known])
         tables = [self._known[pattern.tobytes()] for pattern in patterns[~usual]]
         if usual.any() or not len(patterns):
-            tables.append(_without_rest(self._average.weights, self._average.kept))
+            tables.append(self._usual_table)
         table_of = np.full(len(patterns), len(tables) - 1)
         table_of[~usual] = np.arange(np.count_nonzero(~usual))
         return RowWeights(np.stack(tables), table_of[places])
@@ -153,7 +162,7 @@ class PatternWeights:
 
     def _learn(self, patterns: list[NDArray[np.bool_]]) -> None:
         """Weigh the settings for combinations of views, several at a time while memory allows."""
-        fits, n = self._average.fits, self._labeled.size
+        fits, n = self._fits, self._labeled.size
         every = np.arange(len(fits.settings))
         room = max(1, _MOST_VALUES // max(every.size * len(fits.targets) * n, 1))
         for start in range(0, len(patterns), room):
@@ -167,7 +176,7 @@ class PatternWeights:
 
     def _left_out(self, patterns: list[NDArray[np.bool_]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Latent moments (n_settings, K, n_patterns * n_labeled) of labeled samples cut to the patterns, without own labels."""
-        fits, samples = self._average.fits, self._average.fits.rows[self._labeled]
+        fits, samples = self._fits, self._fits.rows[self._labeled]
         as_they_are = self._presence[self._labeled]
         cut = [np.where(self._having(p)[self._labeled, None], p, as_they_are) for p in patterns]
         originals = NewSamples.again(fits.bank, samples, as_they_are)
@@ -177,7 +186,7 @@ class PatternWeights:
         variances = np.empty_like(means)
         for _, run in groupby(range(len(fits.settings)), key=lambda k: prior_key(fits.settings[k])):
             positions = np.fromiter(run, dtype=np.intp)
-            posteriors = self._average.some_posteriors(positions)
+            posteriors = self._posteriors(positions)
             setting = fits.settings[positions[0]]
             seen = posteriors[0].see(copies.inputs(setting))
             known = tuple(part[every] for part in posteriors[0].see(originals.inputs(setting)))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coview.gaussian_process._fits import PosteriorAverage
 from coview.gaussian_process._keys import prior_key
 from coview.gaussian_process._new_samples import NewSamples
+from coview.gaussian_process._posterior_average import PosteriorAverage
 from coview.gaussian_process._setting import Setting
 from coview.inference import ConsensusPrior, JointPrior, MeanPrior
 

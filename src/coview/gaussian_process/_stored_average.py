@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from coview.gaussian_process._fits import PosteriorAverage, SettingFits
+from coview.gaussian_process._fits import SettingFits
+from coview.gaussian_process._posterior_average import PosteriorAverage
 from coview.gaussian_process._prior_bank import PriorBank
 from coview.gaussian_process._stored_settings import restored_settings, stored_settings
 from coview.gaussian_process._weighing import restored_weighing

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from coview.gaussian_process._fits import PosteriorAverage
+from coview.gaussian_process._posterior_average import PosteriorAverage
 from coview.gaussian_process._setting import Setting
 
 __all__ = ["explanation_table", "settings_table", "trust_columns"]

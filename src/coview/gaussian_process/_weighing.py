@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coview.gaussian_process._fits import SettingFits
 from coview.inference import Weighting, averaging_weights, gaussian_log_density, leave_one_out_class_scores
-
-if TYPE_CHECKING:
-    from coview.gaussian_process._fits import SettingFits
 
 __all__ = ["ClassWeighing", "TargetWeighing", "Weighing", "restored_weighing"]
 
