@@ -3,7 +3,7 @@
     python benchmarks/averaging.py [n ...] [--repeats 3] [--output FILE]
 
 Up to 200 samples are labeled. scikit-learn's Gaussian processes know those alone and maximize their evidence; LabelSpreading
-knows all samples and averages over nothing.
+knows all samples and averages over nothing. Repeats: one less beyond 1,000 samples and another beyond 2,000.
 """
 
 import sys
@@ -15,13 +15,14 @@ from problems import N_FEATURES, Problem, label_spreading, table_kernel
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel
-from timing import Row, command_line, rows_of, seconds
+from timing import Row, command_line, repeats_at, rows_of, seconds
 
 from coview.gaussian_process import BayesianCoTrainingClassifier, BayesianCoTrainingRegressor
 
 SIZES = (1000, 2000, 4000)
 N_LABELED = 200
 N_NEW = 10_000
+OFTEN = 1000
 
 
 def one_shape(problem: Problem, shape: Row, repeats: int) -> Iterator[Row]:
@@ -54,7 +55,7 @@ def one_shape(problem: Problem, shape: Row, repeats: int) -> Iterator[Row]:
         warnings.simplefilter("ignore", ConvergenceWarning)  # of scikit-learn: a parameter ends at its bound
         for task, works in (("fit", fits), (f"predict {N_NEW:,}", predictions)):
             full = {**shape, "labeled": problem.n_labeled, "task": task}
-            yield from rows_of(full, "coview, classes", seconds(works, repeats))
+            yield from rows_of(full, "coview, classes", seconds(works, repeats_at(len(table), repeats, OFTEN)))
 
 
 def measure(sizes: Sequence[int] = SIZES, repeats: int = 3) -> Iterator[Row]:
