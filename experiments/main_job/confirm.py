@@ -1,6 +1,6 @@
 """The default against the usual methods on every data set, the same label draws for all.
 
-    python experiments/main_job/confirm.py --data DIR                   # everything, about an hour and a half on one core
+    python experiments/main_job/confirm.py --data DIR                   # everything, about an hour on one core
     python experiments/main_job/confirm.py --data DIR --methods baselines
     python experiments/main_job/confirm.py --data DIR --methods default --again
     python experiments/main_job/confirm.py --tables                     # tables from the scores that are there

@@ -1,6 +1,6 @@
 """What the confirmation leaves open: samples that no fit has seen, targets that are numbers, many unlabeled samples.
 
-    python experiments/main_job/other_uses.py --data DIR             # about ten minutes on one core
+    python experiments/main_job/other_uses.py --data DIR             # about a quarter of an hour on one core
     python experiments/main_job/other_uses.py --tables               # tables from the scores that are there
 
 **New rows.** Half of the samples, at random, are kept away. The same labels are given to two fits: one that sees the
