@@ -58,9 +58,10 @@ def unadapted(model):
     )
 
 
-def test_one_view_of_several_that_add_up_is_not_taken_for_the_whole():
+@pytest.mark.parametrize("weighting", ["bootstrap", "evidence"])
+def test_one_view_of_several_that_add_up_is_not_taken_for_the_whole(weighting):
     blocks, signal = additive(150)
-    model = BayesianCoTrainingRegressor(**SMALL).fit(Views(blocks), partly(signal, 50))
+    model = BayesianCoTrainingRegressor(weighting=weighting, **SMALL).fit(Views(blocks), partly(signal, 50))
     tested = slice(50, None)
     for keep in ([0], [0, 2]):
         mean, sd = model.predict(cut(blocks, keep)[tested], return_std=True, include_noise=True)

@@ -38,6 +38,8 @@ class BayesianCoTrainingRegressor(LabeledRegressorMixin, BayesianCoTraining):
     latent : {"mean", "consensus"}, default="mean"
     hyperparameters : {"average", "maximize", "fixed"}, default="average"
     weighting : {"bootstrap", "leave_one_out", "evidence"}, default="bootstrap"
+        How the settings of an average are weighed. With few labels "evidence" is safer: a setting with as many features as
+        labels can leave each label out very well by luck, and its evidence does not follow.
     view_variances : float, list or dict, default=None
     noise_variance : float, default=None
         Variance of the observation noise, in squared units of y (after normalization). None: part of the grid under

@@ -171,7 +171,7 @@ class PatternWeights:
             for p, pattern in enumerate(some):
                 mine = slice(p * n, (p + 1) * n)
                 scores = self._weighing.scores(fits, means[:, :, mine], variances[:, :, mine], every, self._labeled)
-                weights = self._weighing.weights(fits, scores, every)
+                weights = self._weighing.weights_elsewhere(fits, scores, every)
                 self._known[pattern.tobytes()] = _without_rest(weights, carrying(weights))
 
     def _left_out(self, patterns: list[NDArray[np.bool_]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -57,12 +57,23 @@ class Weighing(ABC):
 
     def weights(self, fits: SettingFits, scores: NDArray[np.float64], members: NDArray[np.intp]) -> NDArray[np.float64]:
         """Weights (n_members, n_temperatures) that sum to one."""
+        return self._weights(fits, scores, members, self.weighting)
+
+    def weights_elsewhere(
+        self, fits: SettingFits, scores: NDArray[np.float64], members: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """The same from scores of samples cut to other views, of which the evidence says nothing."""
+        return self._weights(fits, scores, members, "bootstrap" if self.weighting == "evidence" else self.weighting)
+
+    def _weights(
+        self, fits: SettingFits, scores: NDArray[np.float64], members: NDArray[np.intp], weighting: Weighting
+    ) -> NDArray[np.float64]:
         return averaging_weights(
             scores,
             np.array([fits.settings[k].log_prior for k in members]),
             fits.evidences[members],
             self.log_temperature_prior,
-            weighting=self.weighting,
+            weighting=weighting,
             random_state=np.random.RandomState(self.seed),
         )
 
