@@ -16,7 +16,28 @@ from sklearn.utils.validation import check_is_fitted
 from coview.labels import encode_labels, encode_targets
 
 
-class TransductivePipeline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class _LabelFreePart:
+    """What the pipelines share: their label-free part, done once."""
+
+    transformer: Any
+
+    def prepare(self, X: Any) -> _TransformedSamples:
+        """Do the label-free part once, for many fits on the same samples.
+
+        Parameters
+        ----------
+        X : anything the transformer takes
+            All samples, labeled or not.
+
+        Returns
+        -------
+        prepared : object
+            To be passed to :meth:`fit` in place of X.
+        """
+        return _transformed(self.transformer, X)
+
+
+class TransductivePipeline(_LabelFreePart, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A label-free transformer fitted on all samples, then a classifier fitted on the labeled ones.
 
     This gives an ordinary classifier the same information as a semi-supervised one: imputation, scaling and
@@ -50,21 +71,6 @@ class TransductivePipeline(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def __init__(self, transformer: Any, classifier: Any) -> None:
         self.transformer = transformer
         self.classifier = classifier
-
-    def prepare(self, X: Any) -> _TransformedSamples:
-        """Do the label-free part once, for many fits on the same samples.
-
-        Parameters
-        ----------
-        X : anything the transformer takes
-            All samples, labeled or not.
-
-        Returns
-        -------
-        prepared : object
-            To be passed to :meth:`fit` in place of X.
-        """
-        return _transformed(self.transformer, X)
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Fit transformer and classifier.
@@ -119,7 +125,7 @@ class TransductivePipeline(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
 
-class TransductiveRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class TransductiveRegressor(_LabelFreePart, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """A label-free transformer fitted on all samples, then a regressor fitted on the labeled ones.
 
     Parameters
@@ -147,21 +153,6 @@ class TransductiveRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc
     def __init__(self, transformer: Any, regressor: Any) -> None:
         self.transformer = transformer
         self.regressor = regressor
-
-    def prepare(self, X: Any) -> _TransformedSamples:
-        """Do the label-free part once, for many fits on the same samples.
-
-        Parameters
-        ----------
-        X : anything the transformer takes
-            All samples, labeled or not.
-
-        Returns
-        -------
-        prepared : object
-            To be passed to :meth:`fit` in place of X.
-        """
-        return _transformed(self.transformer, X)
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Fit transformer and regressor.
