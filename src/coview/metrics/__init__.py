@@ -1,5 +1,6 @@
-"""Scores of predicted probabilities against withheld labels."""
+"""Scores of predictions against withheld labels, and of clusters against known classes."""
 
+from coview.metrics._cluster import cluster_entropy
 from coview.metrics._coverage import coverage_table
 from coview.metrics._curves import mean_precision_recall_curve, mean_roc_curve
 from coview.metrics._probability import (
@@ -15,6 +16,7 @@ from coview.metrics._regression import prediction_interval, regression_scores
 
 __all__ = [
     "brier_score",
+    "cluster_entropy",
     "confusion_table",
     "coverage_table",
     "expected_calibration_error",
