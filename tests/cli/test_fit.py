@@ -260,6 +260,11 @@ def test_the_consensus_model_of_the_papers_fits_too(data, model):
     assert estimator.get_params()["latent"] == "consensus"
 
 
+def test_numbers_are_weighed_by_the_evidence():
+    facts = _methods.DataFacts("regression", 48, 32, 6, sparse=False)
+    assert _methods.METHODS["bayesian-co-training"].make(facts, 0).weighting == "evidence"
+
+
 @pytest.mark.parametrize("name", list(_methods.METHODS))
 def test_every_method_can_be_made_and_says_what_it_is(name):
     method = _methods.METHODS[name]

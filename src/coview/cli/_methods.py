@@ -58,8 +58,11 @@ def _co_training(latent: str) -> Callable[[DataFacts, int], Any]:
     def make(facts: DataFacts, seed: int) -> Any:
         from coview.gaussian_process import BayesianCoTrainingClassifier, BayesianCoTrainingRegressor
 
-        estimator = BayesianCoTrainingClassifier if facts.task == "classification" else BayesianCoTrainingRegressor
-        return estimator(latent=latent, no_view="prior", random_state=seed)
+        options: dict[str, Any] = {"latent": latent, "no_view": "prior", "random_state": seed}
+        if facts.task == "classification":
+            return BayesianCoTrainingClassifier(**options)
+        # The evidence of numbers is exact, and not deceived where a setting has as many features as there are labels.
+        return BayesianCoTrainingRegressor(weighting="evidence", **options)
 
     return make
 
