@@ -80,3 +80,11 @@ def test_the_same_matrix_gives_the_same_vectors_again():
     first, second = leading_eigenpairs(matrix, 20), leading_eigenpairs(matrix, 20)
     np.testing.assert_allclose(first[0], second[0], rtol=1e-12)
     np.testing.assert_allclose(first[1], second[1], atol=1e-10)
+
+
+def test_a_matrix_of_low_rank_gives_the_same_bits_each_time():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(3, 3))[rng.integers(0, 3, 600)]
+    matrix = rows @ rows.T
+    found = {leading_eigenpairs(matrix, 20)[1].tobytes() for _ in range(4)}
+    assert len(found) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +76,11 @@ def _lanczos(
     if not np.any(product(start)):
         return np.zeros(wanted), np.eye(n, wanted)
     operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
-    values, vectors = eigsh(operator, k=wanted, which="LA", v0=start, ncv=min(n, max(2 * wanted + 1, wanted + 40)))
+    # Where the matrix has a low rank the search breaks down and starts again from random vectors; SciPy from 1.17 on draws
+    # them from a generator that nobody has seeded.
+    seed = {"rng": np.random.default_rng(0)} if "rng" in signature(eigsh).parameters else {}
+    ncv = min(n, max(2 * wanted + 1, wanted + 40))
+    values, vectors = eigsh(operator, k=wanted, which="LA", v0=start, ncv=ncv, **seed)
     return np.asarray(values), np.asarray(vectors)
 
 
