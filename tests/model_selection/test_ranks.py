@@ -61,10 +61,13 @@ def test_ranks_by_hand_in_both_directions():
     assert many.level_with("a") == ["b"]
 
 
-def test_same_order_everywhere_is_certain_and_ties_everywhere_are_chance():
+def test_same_order_everywhere_is_as_sure_as_the_rows_are_many_and_ties_everywhere_are_chance():
     order = pd.DataFrame({"a": [0.1] * 5, "b": [0.2] * 5, "c": [0.3] * 5})
     sure = mean_ranks(long_scores(order), "log_loss")
-    assert (sure.f_statistic, sure.p_value) == (np.inf, 0.0)
+    assert (sure.f_statistic, sure.p_value) == (np.inf, pytest.approx(np.exp(-5.0)))  # chi-square 10, two degrees
+    two = mean_ranks(long_scores(pd.DataFrame({"a": [0.1, 0.1], "b": [0.2, 0.2]})), "log_loss")
+    assert 0.1 < two.p_value < 0.5
+    assert two.level_with("a") == ["b"]
     tied = mean_ranks(long_scores(order * 0), "log_loss")
     assert (tied.f_statistic, tied.p_value) == (0.0, 1.0)
 

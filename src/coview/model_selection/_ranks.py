@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.stats import chi2 as chi_square_distribution
 from scipy.stats import f as f_distribution
 from scipy.stats import studentized_range
 
@@ -31,7 +32,8 @@ class MeanRanks:
     f_statistic : float
         Friedman's statistic in the form of Iman and Davenport.
     p_value : float
-        Probability of an F as large where all methods are equally good.
+        Probability of an F as large where all methods are equally good; where every row ranks alike and F is infinite, of
+        Friedman's chi-square.
     critical_difference : float
         Mean ranks that differ by less do not tell two methods apart.
     """
@@ -168,5 +170,7 @@ def _friedman(ranks: NDArray[np.float64]) -> tuple[float, float]:
     rest = n * (k - 1) - chi_square
     if n < 2:
         return float("nan"), float("nan")
-    statistic = (n - 1) * chi_square / rest if rest > 1e-12 * n * k else float("inf")
+    if rest <= 1e-12 * n * k:  # every row ranks alike: F would be sure after two rows
+        return float("inf"), float(chi_square_distribution.sf(chi_square, k - 1))
+    statistic = (n - 1) * chi_square / rest
     return statistic, float(f_distribution.sf(statistic, k - 1, (k - 1) * (n - 1)))
