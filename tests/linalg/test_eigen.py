@@ -1,7 +1,10 @@
 """Leading eigenpairs: dense and Lanczos routes, rank cut, signs, degenerate input."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
+from scipy.sparse.linalg import eigsh
 
 from coview.linalg import leading_eigenpairs, leading_eigenpairs_of_operator
 
@@ -82,6 +85,10 @@ def test_the_same_matrix_gives_the_same_vectors_again():
     np.testing.assert_allclose(first[1], second[1], atol=1e-10)
 
 
+@pytest.mark.skipif(
+    "rng" not in signature(eigsh).parameters,
+    reason="older SciPy goes on with a generator of its own, alike in each process",
+)
 def test_a_matrix_of_low_rank_gives_the_same_bits_each_time():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(3, 3))[rng.integers(0, 3, 600)]
