@@ -2,8 +2,10 @@
 
 from coview.inference._averaging import RunningMixture, Weighting, averaging_weights, weighted_quantile
 from coview.inference._classes import class_probabilities, leave_one_out_class_scores, mixed_probabilities
+from coview.inference._component_choice import choose_n_components
 from coview.inference._consensus import DenseConsensus, Experts, NewGrams, combine_experts
 from coview.inference._dense_covariance import DenseCovariance
+from coview.inference._em import EMRun, best_em_run, run_em, warn_unless_converged
 from coview.inference._evidence import EvidenceMaximum, maximize_evidence
 from coview.inference._factored_covariance import FactoredCovariance
 from coview.inference._feature_consensus import FeatureConsensus, NewFeatures
@@ -21,6 +23,7 @@ from coview.inference._laplace import LaplaceFit, laplace_fit
 from coview.inference._latent_posterior import LatentPosterior
 from coview.inference._left_out import left_out_elsewhere
 from coview.inference._logistic_normal import logistic_normal_mean, moderated_logit
+from coview.inference._missingness import MissingnessPattern, missingness_patterns
 from coview.inference._pair_weights import Patterns
 from coview.inference._posterior import CrossPosterior, latent_posteriors
 from coview.inference._priors import ConsensusPrior, JointFeatures, JointPrior, MeanPrior, Prior
@@ -34,6 +37,7 @@ __all__ = [
     "CrossPosterior",
     "DenseConsensus",
     "DenseCovariance",
+    "EMRun",
     "EvidenceMaximum",
     "Experts",
     "FactoredCovariance",
@@ -51,6 +55,7 @@ __all__ = [
     "LaplaceFit",
     "LatentPosterior",
     "MeanPrior",
+    "MissingnessPattern",
     "NewFeatures",
     "NewGrams",
     "PatternGrams",
@@ -64,6 +69,8 @@ __all__ = [
     "ViewWeights",
     "Weighting",
     "averaging_weights",
+    "best_em_run",
+    "choose_n_components",
     "class_probabilities",
     "combine_experts",
     "concatenated",
@@ -77,10 +84,13 @@ __all__ = [
     "left_out_elsewhere",
     "logistic_normal_mean",
     "maximize_evidence",
+    "missingness_patterns",
     "mixed_probabilities",
     "moderated_logit",
     "regression_fit",
     "row_slices",
     "rows_without_view",
+    "run_em",
+    "warn_unless_converged",
     "weighted_quantile",
 ]

@@ -208,6 +208,27 @@ class Views:
         values[rows] = block.values
         return pd.DataFrame(values, index=self.index, columns=columns, copy=False)
 
+    def stacked(self) -> NDArray[np.float64]:
+        """All views side by side as float64, NaN where a view is missing, of shape (n_samples, n_features in all).
+
+        Raises
+        ------
+        ViewError
+            If a view is sparse; it is not made dense silently.
+        """
+        is_sparse = [name for name, block in self._blocks.items() if block.is_sparse]
+        if is_sparse:
+            raise ViewError(
+                f"View '{is_sparse[0]}' is sparse, and this method needs dense views. Reduce it first, say with "
+                "sklearn.decomposition.TruncatedSVD, or make it dense with toarray()."
+            )
+        table = np.full(self.shape, np.nan)
+        start = 0
+        for name, block in self._blocks.items():
+            table[self.rows(name), start : start + block.n_features] = block.values
+            start += block.n_features
+        return table
+
     def as_floats(self) -> "Views":
         """The same views with numbers that are not float32 or float64 as float64, converted on first use."""
         if all(block.dtype in (np.float32, np.float64) for block in self._blocks.values()):

@@ -1,0 +1,3 @@
+"""Missing values integrated out or filled in."""
+
+__all__: list[str] = []

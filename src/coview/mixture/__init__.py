@@ -1,0 +1,3 @@
+"""Mixtures of views in which anything may be missing."""
+
+__all__: list[str] = []
