@@ -124,6 +124,9 @@ def write_measurements(folder, name):
             write_table(folder / f"radiomics_{part}.csv.gz", PatientID=ids, volume=np.float64(ids))
         outcome = {"SurvivalTime": [900, 300, 100], "Event": [0, 1, 0], "two_year": [1, -1, None]}
         write_table(folder / "outcome_train.csv.gz", PatientID=[7, 3, 5], **outcome)
+    elif name == "parallel/sib200":
+        texts = {language: ["a word", "two, words"] * (N // 2) for language in ("en", "fr", "de", "fr_mt", "en_mt")}
+        write_table(folder / "sib200.csv.gz", id=np.arange(N), part=["train"] * N, topic=["x", "y"] * (N // 2), **texts)
     elif name == "lung_ncctg":
         people = {"inst": [1, 2, 3, 3], "time": [400, 300, 300, 365], "status": [1, 1, 0, 1], "age": [60] * 4}
         scores = {"sex": [1, 2, 1, 2], "ph.ecog": [1] * 4, "ph.karno": [90] * 4, "pat.karno": [80] * 4}

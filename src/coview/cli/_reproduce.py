@@ -47,6 +47,25 @@ PAPERS: Mapping[str, Paper] = {
         module="bayesian_co_training.tables",
         data=("citeseer", "webkb6"),
     ),
+    "label-free-views": Paper(
+        title="Jin, Raich, Miller: A generative semi-supervised model for multi-view learning when some views are label-free",
+        contents="section 3.1 (synthetic) and digits spoken and written, of which only the spoken ones are labeled",
+        module="label_free_views.tables",
+        data=("spoken_digits", "mfeat"),
+    ),
+    "co-em": Paper(
+        title="Bickel, Scheffer: Estimation of Mixture Models using Co-EM. ICML Workshop on Learning with Multiple Views, 2005",
+        contents="figures 1 (clusters of linked documents) and 2 (random splits of text, consensus)",
+        module="co_em.tables",
+        data=("citeseer", "cora", "webkb6", "bbcsport", "three_sources", "parallel/sib200"),
+    ),
+    "kernel-completion": Paper(
+        title="Williams, Carin: Analytical Kernel Matrix Completion with Incomplete Multi-View Data. ICML Workshop on "
+        "Learning with Multiple Views, 2005",
+        contents="figures 1 and 2 and table 2 on data at hand: features and sensors removed",
+        module="kernel_completion.tables",
+        data=("uci/ionosphere", "landmine", "satimage"),
+    ),
 }
 
 _FILES = ("tables.md", "summary.csv", "scores.csv", "results.json")

@@ -1,4 +1,4 @@
-"""Fetched sets of measurements: dense arrays and tables of people, mice, digits, radar and radio."""
+"""Fetched sets of measurements and tables: people, mice, digits, radar and radio, texts in several languages."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -168,6 +168,17 @@ def _lung_ncctg(folder: Path) -> dict[str, Any]:
     )
 
 
+def _sib200(folder: Path) -> dict[str, Any]:
+    passages = read_table_file(folder / "sib200.csv.gz", dtype={"id": "str"})
+    ids = text_index("passage-" + passages["id"].str.zfill(4))
+    languages = ("en", "fr", "de", "fr_mt", "en_mt")
+    return _tables(
+        {language: passages[[language]].set_axis(ids, axis=0).set_axis(["text"], axis=1) for language in languages},
+        pd.Series(passages["topic"].to_numpy(), index=ids, name="topic"),
+        passages[["part"]].set_axis(ids, axis=0),
+    )
+
+
 def _uci(name: str) -> Callable[[Path], dict[str, Any]]:
     """A reader of one table of numbers with a column ``label``."""
 
@@ -194,5 +205,6 @@ MEASUREMENT_READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
     "satimage": _satimage,
     "spoken_digits": _spoken_digits,
     "phonemes": _phonemes,
+    "parallel/sib200": _sib200,
     **{f"uci/{name}": _uci(name) for name in _UCI},
 }
