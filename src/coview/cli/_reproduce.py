@@ -84,7 +84,7 @@ _FILES = ("tables.md", "summary.csv", "scores.csv", "results.json")
     type=click.IntRange(min=1),
     default=20,
     show_default=True,
-    help="Random draws of the labeled samples; 1 for a quick look.",
+    help="Random draws: of labeled samples, splits, starts; 1 for a quick look.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the draws.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Parts worked on at a time.")
