@@ -2,7 +2,24 @@
 
 from coview.inference._averaging import RunningMixture, Weighting, averaging_weights, weighted_quantile
 from coview.inference._classes import class_probabilities, leave_one_out_class_scores, mixed_probabilities
+from coview.inference._co_em import (
+    CoEM,
+    CoEMState,
+    ViewSamples,
+    averaged_posterior,
+    joint_log_posterior,
+    local_posterior,
+)
+from coview.inference._co_em_starts import clustered_responsibilities, comparable_rows, random_responsibilities
 from coview.inference._component_choice import choose_n_components
+from coview.inference._component_distributions import (
+    CategoricalComponents,
+    ComponentDistribution,
+    GaussianComponents,
+    MultinomialComponents,
+    Parameters,
+    full_covariances,
+)
 from coview.inference._consensus import DenseConsensus, Experts, NewGrams, combine_experts
 from coview.inference._dense_covariance import DenseCovariance
 from coview.inference._em import EMRun, best_em_run, run_em, warn_unless_converged
@@ -32,6 +49,10 @@ from coview.inference._shares import ViewWeights, rows_without_view
 from coview.inference._signed_squares import SignedSquares
 
 __all__ = [
+    "CategoricalComponents",
+    "CoEM",
+    "CoEMState",
+    "ComponentDistribution",
     "ConsensusFeaturePosterior",
     "ConsensusPrior",
     "CrossPosterior",
@@ -48,6 +69,7 @@ __all__ = [
     "FeaturePosterior",
     "FeatureRows",
     "FeatureSums",
+    "GaussianComponents",
     "HeldFeatures",
     "JointFeatures",
     "JointPrior",
@@ -56,8 +78,10 @@ __all__ = [
     "LatentPosterior",
     "MeanPrior",
     "MissingnessPattern",
+    "MultinomialComponents",
     "NewFeatures",
     "NewGrams",
+    "Parameters",
     "PatternGrams",
     "Patterns",
     "Prior",
@@ -66,27 +90,35 @@ __all__ = [
     "RunningMixture",
     "ScaledFeatures",
     "SignedSquares",
+    "ViewSamples",
     "ViewWeights",
     "Weighting",
+    "averaged_posterior",
     "averaging_weights",
     "best_em_run",
     "choose_n_components",
     "class_probabilities",
+    "clustered_responsibilities",
     "combine_experts",
+    "comparable_rows",
     "concatenated",
     "factored_width",
     "feature_sums",
+    "full_covariances",
     "gaussian_log_density",
+    "joint_log_posterior",
     "labeled_covariance",
     "laplace_fit",
     "latent_posteriors",
     "leave_one_out_class_scores",
     "left_out_elsewhere",
+    "local_posterior",
     "logistic_normal_mean",
     "maximize_evidence",
     "missingness_patterns",
     "mixed_probabilities",
     "moderated_logit",
+    "random_responsibilities",
     "regression_fit",
     "row_slices",
     "rows_without_view",

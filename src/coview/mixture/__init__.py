@@ -1,3 +1,7 @@
 """Mixtures of views in which anything may be missing."""
 
-__all__: list[str] = []
+from coview.mixture._co_em_mixture import CoEMMixture
+
+__all__ = [
+    "CoEMMixture",
+]
