@@ -24,12 +24,25 @@ from coview.inference._consensus import DenseConsensus, Experts, NewGrams, combi
 from coview.inference._dense_covariance import DenseCovariance
 from coview.inference._em import EMRun, best_em_run, run_em, warn_unless_converged
 from coview.inference._evidence import EvidenceMaximum, maximize_evidence
+from coview.inference._factor_em import FactorData, factor_em, factor_responsibilities
+from coview.inference._factor_mixture import FactorParameters, FactorPosterior, factor_posterior
+from coview.inference._factor_start import factor_starts, observed_moments
 from coview.inference._factored_covariance import FactoredCovariance
 from coview.inference._feature_consensus import FeatureConsensus, NewFeatures
 from coview.inference._feature_evidence import FeatureEvidence, FeatureGradient
 from coview.inference._feature_posterior import ConsensusFeaturePosterior, FeaturePosterior
 from coview.inference._feature_rows import FeatureRows, HeldFeatures, ScaledFeatures, row_slices
 from coview.inference._feature_sums import FeatureSums, PatternGrams, RowSums, feature_sums
+from coview.inference._gaussian_conditionals import (
+    GaussianConditional,
+    IndependentConditional,
+    condition_components,
+    condition_gaussian,
+    covariance_root,
+)
+from coview.inference._gaussian_mixture import GaussianMixtureEM, GaussianMixtureParameters, mixture_posterior
+from coview.inference._gaussian_moments import EstimationRules
+from coview.inference._gaussian_start import clustered_gaussian_start, feature_variances, gaussian_start
 from coview.inference._labeled_covariance import (
     LabeledCovariance,
     concatenated,
@@ -59,8 +72,12 @@ __all__ = [
     "DenseConsensus",
     "DenseCovariance",
     "EMRun",
+    "EstimationRules",
     "EvidenceMaximum",
     "Experts",
+    "FactorData",
+    "FactorParameters",
+    "FactorPosterior",
     "FactoredCovariance",
     "FactoredRegressionFit",
     "FeatureConsensus",
@@ -70,7 +87,11 @@ __all__ = [
     "FeatureRows",
     "FeatureSums",
     "GaussianComponents",
+    "GaussianConditional",
+    "GaussianMixtureEM",
+    "GaussianMixtureParameters",
     "HeldFeatures",
+    "IndependentConditional",
     "JointFeatures",
     "JointPrior",
     "LabeledCovariance",
@@ -98,14 +119,24 @@ __all__ = [
     "best_em_run",
     "choose_n_components",
     "class_probabilities",
+    "clustered_gaussian_start",
     "clustered_responsibilities",
     "combine_experts",
     "comparable_rows",
     "concatenated",
+    "condition_components",
+    "condition_gaussian",
+    "covariance_root",
+    "factor_em",
+    "factor_posterior",
+    "factor_responsibilities",
+    "factor_starts",
     "factored_width",
     "feature_sums",
+    "feature_variances",
     "full_covariances",
     "gaussian_log_density",
+    "gaussian_start",
     "joint_log_posterior",
     "labeled_covariance",
     "laplace_fit",
@@ -117,7 +148,9 @@ __all__ = [
     "maximize_evidence",
     "missingness_patterns",
     "mixed_probabilities",
+    "mixture_posterior",
     "moderated_logit",
+    "observed_moments",
     "random_responsibilities",
     "regression_fit",
     "row_slices",
