@@ -1,0 +1,99 @@
+"""How the Gaussian mixtures are fitted: ridge, starts, number of components, covariances of few directions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import NDArray
+
+from coview.inference import (
+    EMRun,
+    EstimationRules,
+    GaussianMixtureEM,
+    GaussianMixtureParameters,
+    choose_n_components,
+    clustered_gaussian_start,
+    feature_variances,
+)
+from coview.mixture._factor_mixture import FactorMixture
+
+__all__ = ["estimation_rules", "fit_best_size", "fit_factor_covariances", "n_free_parameters", "starts"]
+
+Array = NDArray[np.float64]
+Run = EMRun[GaussianMixtureParameters]
+
+# Added to the variance of each feature, as a share of it.
+_RIDGE = 1e-6
+
+
+def estimation_rules(reg_covar: float | None, table: Array, **rules: bool) -> EstimationRules:
+    """Rules of the M-step, with a ridge in the units of the features."""
+    ridge = _RIDGE * feature_variances(table)[1] if reg_covar is None else np.full(table.shape[1], float(reg_covar))
+    return EstimationRules(ridge, **rules)
+
+
+def starts(
+    em: GaussianMixtureEM, n_components: int, n_init: int, explicit: Mapping[str, Array], rng: RandomState
+) -> list[GaussianMixtureParameters]:
+    """Where the iterations start; one place where means are given or there is nothing to choose."""
+    if len(em.table) < n_components:
+        raise ValueError(
+            f"n_components={n_components} must not exceed n_samples={len(em.table)}. Lower it, or give more samples."
+        )
+    if set(explicit) == {"weights", "means", "covariances"}:
+        return [GaussianMixtureParameters(**explicit)]
+    n_starts = 1 if n_components == 1 or "means" in explicit else n_init
+    return [replace(clustered_gaussian_start(em, n_components, rng), **explicit) for _ in range(n_starts)]
+
+
+def fit_best_size(
+    mixture: Any, fit: Callable[[int], Run], em: GaussianMixtureEM, explicit: Mapping[str, Array]
+) -> tuple[Run, dict[int, float]]:
+    """The fit of the number of components asked for, or of the one with the lowest BIC."""
+    if mixture.n_components != "auto":
+        return fit(int(mixture.n_components)), {}
+    n_rows, n_seen = len(em.table), max(int((~np.isnan(em.table)).any(axis=1).sum()), 1)
+    least = 1 + max(len(features) for features in em.blocks)
+
+    def criterion(run: Run) -> float:
+        n_components = len(run.parameters.weights)
+        # A component of fewer samples than features is a peak at its samples: its likelihood says nothing.
+        if n_components > 1 and n_rows * run.parameters.weights.min() < least:
+            return np.inf
+        penalty = n_free_parameters(mixture, n_components) * float(np.log(n_seen))
+        return penalty - 2.0 * n_rows * run.objective
+
+    return choose_n_components(fit, criterion, largest=max(1, min(mixture.max_components, n_rows)))
+
+
+def n_free_parameters(mixture: Any, n_components: int) -> int:
+    """Number of parameters of a mixture that are free, rotations of factors not counted."""
+    p = int(mixture.n_features_in_)
+    if mixture.covariance_type == "factor":
+        d = min(int(mixture.loadings_.shape[2]), p)
+        # the noise has one free variance, on standardized features
+        return n_components * (p + p * d - d * (d - 1) // 2 + 1)
+    sizes: Sequence[int] = [len(features) for features in mixture._blocks()]
+    return n_components * (p + sum(size * (size + 1) // 2 for size in sizes) + 1) - 1
+
+
+def fit_factor_covariances(mixture: Any, table: Array) -> None:
+    """Fit covariances of few directions beside noise, in the units of the features; stores all learned attributes."""
+    names = ("n_components", "n_factors", "tol", "max_iter", "n_init", "max_components", "n_jobs", "verbose")
+    settings = {name: getattr(mixture, name) for name in names}
+    factors = FactorMixture(**settings, random_state=mixture.random_state)
+    factors._fit_table(table, None, 0)
+    scales = factors.feature_scales_
+    mixture.weights_ = factors.weights_
+    mixture.means_ = factors.means_ * scales + factors.feature_means_
+    mixture.loadings_ = factors.loadings_ * scales[:, None]
+    mixture.noise_variance_ = factors.noise_variance_ * scales**2
+    volume = float(factors._log_volumes(table).sum())  # between standardized features and their own units
+    mixture.bic_by_n_components_ = {k: value - 2.0 * volume for k, value in factors.bic_by_n_components_.items()}
+    for name in ("n_components_", "log_likelihood_trace_", "n_iter_", "converged_"):
+        setattr(mixture, name, getattr(factors, name))
+    mixture.lower_bound_ = float(mixture.log_likelihood_trace_[-1]) / len(table)
