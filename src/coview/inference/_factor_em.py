@@ -122,4 +122,6 @@ def factor_em(
     def objective(parameters: FactorParameters) -> float:
         return float(factor_responsibilities(data, parameters)[2].sum())
 
+    if noise_floor is not None:
+        start = replace(start, noise_variance=max(start.noise_variance, noise_floor))
     return run_em(step, objective, start, tol=tol * max(1, data.table.n_rows), max_iter=max_iter)

@@ -82,7 +82,7 @@ class PatternedTable:
         for mask, pattern in zip(masks, found, strict=True):
             mask[pattern.observed] = True
         groups = [group.rows for group in missingness_patterns(masks.T) if len(group.observed)]
-        membership = np.array([masks[:, group[0]] for group in groups], dtype=np.float64).reshape(len(groups), -1).T
+        membership = masks[:, np.array([group[0] for group in groups], dtype=np.intp)].astype(np.float64)
         group_of_feature = np.full(n_features, -1, dtype=np.intp)
         for k, group in enumerate(groups):
             group_of_feature[group] = k

@@ -218,11 +218,6 @@ class FactorMixtureClassifier(LabeledClassifierMixin, FactorMixtureModel):
         return self.class_probabilities_init, float(self.class_smoothing)
 
     @property
-    def class_probabilities_(self) -> Array:
-        """P(class | component), (n_components_, n_classes)."""
-        return self._parameters.class_probabilities
-
-    @property
     def transduction_(self) -> NDArray[Any]:
         """Most probable class of every training sample (n_samples,)."""
         check_is_fitted(self, "label_distributions_")

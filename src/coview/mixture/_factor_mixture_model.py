@@ -145,7 +145,8 @@ class FactorMixtureModel(StackedViewsEstimator):
         self.n_components_ = len(parameters.weights)
         self.weights_, self.means_, self.loadings_ = parameters.weights, parameters.means, parameters.loadings
         self.noise_variance_ = float(parameters.noise_variance)
-        self._class_probabilities = parameters.class_probabilities
+        if parameters.class_probabilities.shape[1]:
+            self.class_probabilities_ = parameters.class_probabilities
         self.log_likelihood_trace_ = run.trace + float(self._log_volumes(table).sum())
         self.n_iter_, self.converged_ = run.n_iter, run.converged
 
@@ -201,9 +202,8 @@ class FactorMixtureModel(StackedViewsEstimator):
     @property
     def _parameters(self) -> FactorParameters:
         check_is_fitted(self, "weights_")
-        return FactorParameters(
-            self.weights_, self.means_, self.loadings_, self.noise_variance_, self._class_probabilities
-        )
+        classes = getattr(self, "class_probabilities_", np.ones((len(self.weights_), 0)))
+        return FactorParameters(self.weights_, self.means_, self.loadings_, self.noise_variance_, classes)
 
     def _log_volumes(self, table: Array) -> Array:
         """What turns the log-density of scaled features into that of the features themselves (n,)."""
