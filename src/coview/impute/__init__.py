@@ -1,3 +1,11 @@
 """Missing values integrated out or filled in."""
 
-__all__: list[str] = []
+from coview.impute._expected_kernel import expected_linear_kernel, expected_polynomial_kernel, expected_rbf_kernel
+from coview.impute._expected_kernel_transformer import ExpectedKernelTransformer
+
+__all__ = [
+    "ExpectedKernelTransformer",
+    "expected_linear_kernel",
+    "expected_polynomial_kernel",
+    "expected_rbf_kernel",
+]

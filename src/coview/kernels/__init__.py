@@ -10,6 +10,8 @@ from coview.kernels._co_training import (
 )
 from coview.kernels._completion import ViewCompletion
 from coview.kernels._derivatives import weighted_derivatives
+from coview.kernels._expected import expected_linear_gram, expected_polynomial_gram, expected_rbf_gram
+from coview.kernels._expected_rows import ExpectedRows, expected_rows
 from coview.kernels._features import JointSpectralFeatures, SpectralFeatures, stack_views, take_samples
 from coview.kernels._landmarks import LandmarkFeatures, LandmarkSpectrum
 from coview.kernels._per_view import (
@@ -30,6 +32,7 @@ from coview.kernels._span import SpanFeatures, SpanGradient, free_amplitude
 from coview.kernels._spectrum import GramSpectrum, LinearSpectrum
 
 __all__ = [
+    "ExpectedRows",
     "GramSpectrum",
     "JointSpectralFeatures",
     "KernelLike",
@@ -47,6 +50,10 @@ __all__ = [
     "co_training_precision",
     "dense_consensus",
     "diagonal",
+    "expected_linear_gram",
+    "expected_polynomial_gram",
+    "expected_rbf_gram",
+    "expected_rows",
     "free_amplitude",
     "gram",
     "inner_products",
