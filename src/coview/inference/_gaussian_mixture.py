@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from coview.inference._factor_mixture import share_components
 from coview.inference._gaussian_independent import IndependentComponents, IndependentRows
 from coview.inference._gaussian_moments import LOST, DependentComponents, DependentRows, EstimationRules
 
@@ -65,7 +66,7 @@ def mixture_posterior(
     -------
     responsibilities : ndarray of shape (n_components, n_rows)
     log_likelihood : ndarray of shape (n_rows,)
-        Nats.
+        Nats; -inf for a row so far away that no component has a density there, which all then share.
 
     Examples
     --------
@@ -78,12 +79,7 @@ def mixture_posterior(
         log_joint = log_densities + np.log(weights)[:, None]
     if allowed is not None:
         log_joint[~allowed] = -np.inf
-    top = log_joint.max(axis=0)
-    log_joint -= top
-    responsibilities = np.exp(log_joint, out=log_joint)
-    total = responsibilities.sum(axis=0)
-    responsibilities /= total
-    return responsibilities, top + np.log(total)
+    return share_components(log_joint)
 
 
 class GaussianMixtureEM:

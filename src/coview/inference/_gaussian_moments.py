@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coview.inference._gaussian_conditionals import GaussianConditional, IndependentConditional, condition_components
+from coview.inference._gaussian_stacks import PatternStack, StackedComponents, pattern_stacks
 from coview.inference._missingness import MissingnessPattern, missingness_patterns
 
 __all__ = ["LOST", "DependentComponents", "DependentRows", "EstimationRules", "WeightedMoments"]
 
-_Conditionals = Sequence[GaussianConditional | IndependentConditional]
+_Conditionals = list[GaussianConditional | IndependentConditional]
 
 # Rows taken at a time, so that what is made of them stays in a processor's cache.
 _ROWS = 1024
@@ -99,17 +100,20 @@ class DependentRows:
 
 @dataclass(frozen=True)
 class _Block:
-    """Positions of its features; the patterns of observed ones among them; the observed values of each pattern."""
+    """Positions of its features; patterns of observed ones among them with many rows, and their values; the others."""
 
     features: NDArray[np.intp]
     patterns: list[MissingnessPattern]
     values: list[NDArray[np.float64]]
+    stacks: list[PatternStack]
 
     @classmethod
     def of(cls, table: NDArray[np.float64], features: NDArray[np.intp]) -> _Block:
         part = np.ascontiguousarray(table if len(features) == table.shape[1] else table[:, features])
         patterns = missingness_patterns(~np.isnan(part))
-        return cls(features, patterns, [pattern.values(part) for pattern in patterns])
+        values = [pattern.values(part) for pattern in patterns]
+        single, stacks = pattern_stacks(patterns, values)
+        return cls(features, [patterns[k] for k in single], [values[k] for k in single], stacks)
 
 
 class DependentComponents:
@@ -159,6 +163,7 @@ class DependentComponents:
                     continue
                 means[k, features] += total.mean
                 covariance = total.scatter / total.count if pooled is None else pooled.copy()
+                covariance = 0.5 * (covariance + covariance.T)
                 covariance.flat[:: len(features) + 1] += rules.regularization[features]
                 covariances[k][square] = covariance
         return means, covariances
@@ -173,27 +178,43 @@ class _ConditionedBlock:
         self.covariances = (
             covariances if len(features) == means.shape[1] else covariances[:, features[:, None], features]
         )
-        self._kept: dict[int, _Conditionals] = {}
+        self._kept: dict[int, _Conditionals | StackedComponents] = {}
+        self._n_kept = 0
 
-    def conditionals(self, position: int) -> _Conditionals:
+    def _conditionals(self, position: int) -> _Conditionals:
         """The components given the pattern at a position."""
-        if position in self._kept:
-            return self._kept[position]
         pattern = self.block.patterns[position]
-        made = condition_components(self.means, self.covariances, pattern.observed, pattern.missing)
-        if (len(self._kept) + 1) * self.covariances.size <= _KEPT:
-            self._kept[position] = made
+        made = self._kept.get(position)
+        if not isinstance(made, list):
+            made = condition_components(self.means, self.covariances, pattern.observed, pattern.missing)
+            self._keep(position, made, self.covariances.size)
         return made
+
+    def _stacked(self, position: int) -> StackedComponents:
+        """The components given the stack at a position."""
+        made = self._kept.get(~position)
+        if not isinstance(made, StackedComponents):
+            made = StackedComponents(self.block.stacks[position], self.means, self.covariances)
+            self._keep(~position, made, made.lower.size + made.lower.shape[0] * self.block.stacks[position].values.size)
+        return made
+
+    def _keep(self, key: int, made: _Conditionals | StackedComponents, size: int) -> None:
+        """Keep factors for the M-step, as long as there is room."""
+        if self._n_kept + size <= _KEPT:
+            self._kept[key] = made
+            self._n_kept += size
 
     def add_log_densities(self, log_densities: NDArray[np.float64]) -> None:
         """Add those of this block, (n_components, n_rows)."""
         for position, (pattern, values) in enumerate(zip(self.block.patterns, self.block.values, strict=True)):
             if not len(pattern.observed):
                 continue
-            for k, conditional in enumerate(self.conditionals(position)):
+            for k, conditional in enumerate(self._conditionals(position)):
                 for start in range(0, len(values), _ROWS):
                     rows = slice(start, start + _ROWS)
                     log_densities[k, pattern.rows[rows]] += conditional.log_density(values[rows])
+        for position in range(len(self.block.stacks)):
+            self._stacked(position).add_log_densities(log_densities)
 
     def moments(self, responsibilities: NDArray[np.float64], *, drop_empty: bool) -> list[WeightedMoments]:
         """Expected moments of the completed rows, one per component; the means are shifts from the old means."""
@@ -201,10 +222,14 @@ class _ConditionedBlock:
         for position, (pattern, values) in enumerate(zip(self.block.patterns, self.block.values, strict=True)):
             if drop_empty and not len(pattern.observed):
                 continue
-            for k, conditional in enumerate(self.conditionals(position)):
+            for k, conditional in enumerate(self._conditionals(position)):
                 observed = _observed_moments(values, responsibilities[k, pattern.rows], conditional.mean_observed)
                 if observed.count > _NOTHING:
                     _add_completed(totals[k], observed, conditional, pattern)
+        for position in range(len(self.block.stacks)):
+            for total, *moments in zip(totals, *self._stacked(position).moments(responsibilities), strict=True):
+                if moments[0] > _NOTHING:
+                    total.add(*moments)
         return totals
 
 
