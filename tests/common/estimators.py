@@ -10,6 +10,7 @@ import numpy as np
 
 import coview
 from coview.base import MultiViewEstimator
+from coview.mixture import IncompleteGaussianMixture
 
 FRONT_ENDS = {"app", "cli", "report"}  # import optional packages, define no estimators
 ROW_BY_ROW = {"ConcatenateViews", "TableEncoder"}  # rearrange the columns of each row: nothing is shared between rows
@@ -18,6 +19,18 @@ ALTERNATING = {"a": slice(0, None, 2), "b": slice(1, None, 2)}
 AGREE = {"view_variances": 1.0, "n_components": 10, "center": True, "amplitude": 4.0}
 ADD = {"view_variances": np.inf, "n_components": 10, "center": True, "amplitude": 4.0}
 JOINT = {"joint": True, "n_components": 10, "center": True, "amplitude": 4.0}
+ONE_START = {"n_init": 1, "random_state": 0}
+TWO_COMPONENTS = IncompleteGaussianMixture(2, **ONE_START)
+# Mixtures and what rests on them: densities of the rows, so a row may lack anything.
+MIXTURES: dict[str, dict[str, Any]] = {
+    "ClassConditionalGaussianMixture": {**ONE_START},
+    "CoEMMixture": {**ONE_START, "distributions": "gaussian", "reg_covar": 0.1},
+    "ConditionalMeanImputer": {"mixture": TWO_COMPONENTS},
+    "ExpectedKernelTransformer": {"mixture": TWO_COMPONENTS},
+    "FactorMixture": {**ONE_START, "n_components": 2, "n_factors": 1},
+    "FactorMixtureClassifier": {**ONE_START, "n_components": 3, "n_factors": 1, "class_smoothing": 0.1},
+    "IncompleteGaussianMixture": {**ONE_START, "n_components": 2},
+}
 
 
 def all_estimators() -> dict[str, type[MultiViewEstimator]]:
@@ -45,13 +58,20 @@ def small(name: str, **changes: Any) -> MultiViewEstimator:
             "weighting": "leave_one_out",
             "random_state": 0,
         }
+    if name in MIXTURES:
+        parameters = MIXTURES[name]
     return all_estimators()[name](**(parameters | changes))
+
+
+def mixtures() -> list[tuple[str, MultiViewEstimator]]:
+    """(label, instance) of the estimators that take any row, with views and features missing, none at all among them."""
+    return [(name, small(name)) for name in sorted(set(all_estimators()) & set(MIXTURES))]
 
 
 def variants() -> list[tuple[str, MultiViewEstimator]]:
     """(label, instance) of every estimator, with the forms that take different routes listed one by one."""
     instances = []
-    for name in sorted(set(all_estimators()) - ROW_BY_ROW):
+    for name in sorted(set(all_estimators()) - ROW_BY_ROW - set(MIXTURES)):
         instances.append((name, small(name)))
         if name.startswith("BayesianCoTraining"):
             noise = {"noise_variance": 0.1} if name.endswith("Regressor") else {}
