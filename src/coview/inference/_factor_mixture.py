@@ -90,9 +90,9 @@ def _group_grams(table: PatternedTable, loadings: Array) -> Array:
     return grams
 
 
-def _over_patterns(table: PatternedTable, per_group: Array) -> Array:
-    """Sums of something over the groups that each pattern observes."""
-    return np.tensordot(table.membership, per_group, axes=1)
+def _weighted_sums(weights: Array, values: Array) -> Array:
+    """Sums of values over their first axis, one for each row of the weights."""
+    return (weights @ values.reshape(len(values), -1)).reshape(len(weights), *values.shape[1:])
 
 
 def factor_posterior(table: PatternedTable, parameters: FactorParameters) -> FactorPosterior:
@@ -128,7 +128,7 @@ def factor_posterior(table: PatternedTable, parameters: FactorParameters) -> Fac
     """
     loadings, means, noise = parameters.loadings, parameters.means, parameters.noise_variance
     n_components, _, d = loadings.shape
-    K = _over_patterns(table, _group_grams(table, loadings)) + noise * np.eye(d)  # (n_patterns, J, d, d)
+    K = _weighted_sums(table.membership, _group_grams(table, loadings)) + noise * np.eye(d)  # (n_patterns, J, d, d)
     half, log_det = _half_inverses(K, noise)
     log_density = np.empty((n_components, table.n_rows))
     factors = np.empty((n_components, table.n_rows, d))
@@ -208,9 +208,9 @@ def maximize_factors(
     n_groups d^3 + n_patterns p d)).
     """
     mass, centers, spreads, weighted = _factor_moments(table, posterior, responsibilities)
-    group_mass = np.tensordot(table.membership.T, mass, axes=1)  # (n_groups, J)
+    group_mass = _weighted_sums(table.membership.T, mass)  # (n_groups, J)
     safe_mass = np.where(group_mass > LEAST_MASS, group_mass, 1.0)
-    group_centers = np.tensordot(table.membership.T, mass[:, :, None] * centers, axes=1) / safe_mass[:, :, None]
+    group_centers = _weighted_sums(table.membership.T, mass[:, :, None] * centers) / safe_mass[:, :, None]
     sums, products = _value_moments(table, responsibilities, weighted, centers, group_centers)
     loadings, means = parameters.loadings.copy(), parameters.means.copy()
     for g, group in enumerate(table.groups):
@@ -294,7 +294,7 @@ def maximize_noise_variance(
     if not table.n_observed:
         return max(parameters.noise_variance, floor)
     n_components = len(parameters.weights)
-    grams = _over_patterns(table, _group_grams(table, parameters.loadings))
+    grams = _weighted_sums(table.membership, _group_grams(table, parameters.loadings))
     total = 0.0
     for k, pattern in enumerate(table.patterns):
         A, mu = parameters.loadings[:, pattern.observed], parameters.means[:, None, pattern.observed]
