@@ -14,7 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from coview.base import MultiViewEstimator
 from coview.exceptions import ViewError
 from coview.kernels import ExpectedRows, expected_linear_gram, expected_rows
-from coview.views import Views, is_single_table
+from coview.views import Views
 
 __all__ = [
     "MixtureParameters",
@@ -80,13 +80,15 @@ class MixtureParameters:
 
 
 def read_for_mixture(mixture: Any, X: Any) -> tuple[NDArray[np.float64], dict[str, int]]:
-    """All features of X side by side as in the fit of the mixture, and the width of each view."""
+    """All features of X side by side, in the order of the fit of the mixture, and the width of each view."""
     model = mixture.estimator if isinstance(mixture, FrozenEstimator) else mixture
-    if isinstance(model, MultiViewEstimator) and (len(model.view_n_features_) > 1 or is_single_table(X)):
-        views = model._validate_views(X, reset=False)
-    else:
+    if not isinstance(model, MultiViewEstimator):
         views = X if isinstance(X, Views) else Views(X)
-    return views.as_floats().stacked(), views.n_features
+        return views.as_floats().stacked(), views.n_features
+    views = model._validate_views(X, reset=False)
+    # a mixture with known parameters takes one table for all of its views, and views of any name
+    widths = model.view_n_features_ if views.n_views == 1 else views.n_features
+    return views.stacked(), dict(widths)
 
 
 def gamma_by_feature(gamma: Any, widths: Mapping[str, int]) -> NDArray[np.float64]:

@@ -17,6 +17,7 @@ from coview.impute._expected_inputs import (
     gamma_by_feature,
     is_fitted_mixture,
     median_gamma,
+    read_for_mixture,
     scale_gamma,
 )
 from coview.kernels import expected_linear_gram, expected_polynomial_gram, expected_rbf_gram
@@ -87,14 +88,13 @@ class ExpectedKernelTransformer(TransformerMixin, MultiViewEstimator):  # type: 
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.svm import SVC
     >>> from coview.datasets import make_two_gaussian_views
     >>> from coview.impute import ExpectedKernelTransformer
     >>> views, y = make_two_gaussian_views(n_samples=40, random_state=0)
     >>> machine = make_pipeline(ExpectedKernelTransformer(random_state=0), SVC(kernel="precomputed")).fit(views, y)
-    >>> machine.predict(views[:3].select(["view_0"])).shape
+    >>> machine.predict(views[:3].select(["x1"])).shape
     (3,)
     """
 
@@ -142,26 +142,27 @@ class ExpectedKernelTransformer(TransformerMixin, MultiViewEstimator):  # type: 
         """Kernel values of rows with the training rows, all taken as different objects, (n_new, n_samples)."""
         check_is_fitted(self)
         parameters = MixtureParameters.of(self.mixture_)
-        new = parameters.condition(self._validate_views(X, reset=False).stacked())
+        table, _ = read_for_mixture(self.mixture_, self._validate_views(X, reset=False))
+        new = parameters.condition(table)
         return self._gram(new, parameters.condition(self._training_rows))
 
     def _fitted_rows(self, X: Any, y: Any) -> Rows:
         """Learn everything; the training rows as mixtures."""
         self._validate_params()
         views, y = self._validate_views_target(X, y, reset=True)
-        table = views.stacked()
         if self.mixture is not None and is_fitted_mixture(self.mixture):
             self.mixture_ = self.mixture
         else:
             mixture = self._default_mixture() if self.mixture is None else clone(self.mixture)
             self.mixture_ = mixture.fit(views, y)
+        table, widths = read_for_mixture(self.mixture_, views)
         parameters = MixtureParameters.of(self.mixture_)
         rows = parameters.condition(table)
         if self.kernel != "linear":
             gamma = self.gamma
             if isinstance(gamma, str):
                 gamma = median_gamma(parameters, table) if gamma == "median" else scale_gamma(table)
-            self.gamma_ = gamma_by_feature(gamma, views.n_features)
+            self.gamma_ = gamma_by_feature(gamma, widths)
         self._training_rows = table
         self.n_samples_fit_ = len(table)
         return rows

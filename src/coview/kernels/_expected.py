@@ -41,6 +41,15 @@ def expected_rbf_gram(
     .. math:: \sum_{ab} r_{ia} r_{jb} |M|^{-1/2} \exp(-\tfrac12 \delta^T M^{-1} \delta), \quad M = I + P_{ia} + P_{jb}
 
     One Cholesky factor per pair of patterns and of components, of the order of the features that one of the two misses.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.kernels import expected_rows
+    >>> rows = expected_rows(np.array([[2.0], [np.nan]]), np.ones(1), np.array([[0.5]]), np.array([[[2.0]]]))
+    >>> expected_rbf_gram(rows, None, np.array([0.5])).round(4)
+    array([[1.    , 0.3968],
+           [0.3968, 1.    ]])
     """
     factors = np.sqrt(2.0 * gamma)
     # distances do not change with the origin, and their rounding error grows with the distance from it
@@ -81,6 +90,15 @@ def expected_polynomial_gram(
     Given its component, a row is Gaussian, and the inner product of two rows has the cumulants of a bilinear form. Per
     pair of patterns and components O(degree s^2) for each row, and O(degree s^3) from degree 4 on, with s the number of
     features that one of the two misses.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.kernels import expected_rows
+    >>> rows = expected_rows(np.array([[2.0], [np.nan]]), np.ones(1), np.array([[0.5]]), np.array([[[2.0]]]))
+    >>> expected_rbf_gram(rows, None, np.array([0.5])).round(4)
+    array([[1.    , 0.3968],
+           [0.3968, 1.    ]])
     """
     factors = np.sqrt(gamma)
     scaled = [part.scaled(factors) for part in left]
@@ -107,6 +125,19 @@ def expected_linear_gram(left: Rows, right: Rows | None, *, mean_embedding: bool
     Returns
     -------
     K : ndarray of shape (n_left, n_right)
+
+    Notes
+    -----
+    Off the diagonal the inner product of conditional means; time O(n_left n_right n_features).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.kernels import expected_rows
+    >>> rows = expected_rows(np.array([[2.0], [np.nan]]), np.ones(1), np.array([[0.5]]), np.array([[[2.0]]]))
+    >>> expected_linear_gram(rows, None)
+    array([[4.  , 1.  ],
+           [1.  , 2.25]])
     """
     X = _expected_values(left)
     K = np.asarray(X @ (X if right is None else _expected_values(right)).T)

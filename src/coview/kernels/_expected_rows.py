@@ -91,6 +91,15 @@ def expected_rows(
     -----
     Equation (2) of Williams and Carin: per pattern and component one Cholesky factor of the observed block; responsibilities
     by log-sum-exp, those of a row without any value are the weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = np.array([[1.0, np.nan], [0.5, 0.0], [2.0, np.nan]])
+    >>> parts = expected_rows(table, np.ones(1), np.zeros((1, 2)), np.array([[[2.0, 1.0], [1.0, 2.0]]]))
+    >>> parts[0].rows, parts[0].mean(), parts[0].covariances
+    (array([0, 2]), array([[1. , 0.5],
+           [2. , 1. ]]), array([[[1.5]]]))
     """
     alive = np.flatnonzero(weights > 0.0)
     weights, means, covariances = weights[alive], means[alive], covariances[alive]
