@@ -12,6 +12,7 @@ References
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -92,7 +93,8 @@ def _group_grams(table: PatternedTable, loadings: Array) -> Array:
 
 def _weighted_sums(weights: Array, values: Array) -> Array:
     """Sums of values over their first axis, one for each row of the weights."""
-    return (weights @ values.reshape(len(values), -1)).reshape(len(weights), *values.shape[1:])
+    shape = values.shape[1:]
+    return (weights @ values.reshape(len(values), math.prod(shape))).reshape(len(weights), *shape)
 
 
 def factor_posterior(table: PatternedTable, parameters: FactorParameters) -> FactorPosterior:
