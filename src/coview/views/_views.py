@@ -15,6 +15,7 @@ from coview.views._display import html_summary, text_summary
 from coview.views._ids import first_ids, id_text, labels_from_plain, plain_labels, some
 from coview.views._numeric import infinite_rows, to_matrix
 from coview.views._presence import resolve_presence
+from coview.views._random_split import deal_features, view_names
 from coview.views._readers import read_tables
 from coview.views._rows import row_positions
 from coview.views._sparse_frame import to_sparse_frame
@@ -194,6 +195,44 @@ class Views:
             raise ViewError(f"select needs different views, at least one; got {some(wanted)}.")
         columns = [self.names.index(name) for name in wanted]
         return self._rebuild(blocks, self._presence[:, columns])
+
+    def random_split(self, n_views: int, random_state: Any = None, names: Sequence[str] | None = None) -> "Views":
+        """Views of one table, its features dealt to them at random: for multi-view methods where nature gave one view.
+
+        Parameters
+        ----------
+        n_views : int
+            At most the number of features. Their numbers of features differ by one at most.
+        random_state : int, RandomState or None, default=None
+            The same number splits tables of the same width, such as new samples, alike.
+        names : sequence of str, default=None
+            Names of the new views; ``view_0``, ``view_1``, … unless given.
+
+        Returns
+        -------
+        views : Views
+            Of the same samples; a sample that misses the view misses all the new ones. Sparse features stay sparse, and
+            features keep their names and their order.
+
+        Raises
+        ------
+        ViewError
+            If there are several views already, too few features, or the names are too few or alike.
+
+        Examples
+        --------
+        >>> views = Views([[[1, 2, 3, 4, 5], [6, 7, 8, 9, 0]]]).random_split(2, random_state=0)
+        >>> views.n_features
+        {'view_0': 3, 'view_1': 2}
+        """
+        if self.n_views > 1:
+            raise ViewError(
+                f"random_split takes one view, and there are {self.n_views}: {some(self.names)}. Take one with "
+                "select, or put the tables side by side first."
+            )
+        blocks = deal_features(next(iter(self._blocks.values())), n_views, random_state)
+        presence = np.repeat(self._presence, len(blocks), axis=1)
+        return self._rebuild(dict(zip(view_names(len(blocks), names), blocks, strict=True)), presence)
 
     def to_frame(self, name: str) -> pd.DataFrame:
         """One view at full height, indexed by sample id; rows that miss it are NaN, a sparse view stays sparse."""
