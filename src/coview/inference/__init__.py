@@ -7,10 +7,15 @@ from coview.inference._co_em import (
     CoEMState,
     ViewSamples,
     averaged_posterior,
-    joint_log_posterior,
+    joint_log_density,
     local_posterior,
 )
-from coview.inference._co_em_starts import clustered_responsibilities, comparable_rows, random_responsibilities
+from coview.inference._co_em_starts import (
+    clustered_responsibilities,
+    comparable_rows,
+    labeled_responsibilities,
+    random_responsibilities,
+)
 from coview.inference._component_choice import choose_n_components
 from coview.inference._component_distributions import (
     CategoricalComponents,
@@ -137,8 +142,9 @@ __all__ = [
     "full_covariances",
     "gaussian_log_density",
     "gaussian_start",
-    "joint_log_posterior",
+    "joint_log_density",
     "labeled_covariance",
+    "labeled_responsibilities",
     "laplace_fit",
     "latent_posteriors",
     "leave_one_out_class_scores",

@@ -10,8 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coview.inference._component_distributions import ComponentDistribution, Parameters
+from coview.inference._em import EMRun, run_em
 
-__all__ = ["CoEM", "CoEMState", "ViewSamples", "averaged_posterior", "joint_log_posterior", "local_posterior"]
+__all__ = [
+    "CoEM",
+    "CoEMRun",
+    "CoEMState",
+    "ViewSamples",
+    "averaged_posterior",
+    "joint_log_density",
+    "local_posterior",
+]
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -64,6 +73,25 @@ class CoEMState:
     before: tuple[Array, ...]
     consensus: float
     criterion: float
+
+
+@dataclass(frozen=True)
+class CoEMRun(EMRun[CoEMState]):
+    """Where one start ended; its trace is the multi-view criterion.
+
+    Attributes
+    ----------
+    log_likelihood : float
+        Of all views together, independent given the component: by this runs are compared. The criterion would not do, as
+        it is also large where the views agree on little.
+    """
+
+    log_likelihood: float
+
+    @property
+    def objective(self) -> float:
+        """Log likelihood of all views together."""
+        return self.log_likelihood
 
 
 @dataclass(frozen=True)
@@ -151,6 +179,34 @@ class CoEM:
             tuple(parameters), log_prior, tuple(densities), tuple(posteriors), state.posteriors, consensus, criterion
         )
         return new, state.criterion
+
+    def run(self, start: CoEMState, *, tol: float, max_iter: int) -> CoEMRun:
+        """Sweeps from one start until the criterion changes by less than a share ``tol`` of it, annealing over."""
+        # the first two criteria compared are those of sweeps without annealing
+        plateau = max(self.annealing + 2 if self.annealing else 0, 10)
+        run = run_em(
+            self.step, lambda state: state.criterion, start, tol=tol, max_iter=max_iter, plateau=plateau, relative=True
+        )
+        return CoEMRun(run.parameters, run.trace, run.converged, self.log_likelihood(run.parameters))
+
+    def joint_prior(self, state: CoEMState) -> Array:
+        """Prior of all views together: the mean of theirs, weighted by the samples that have them; (n_components,)."""
+        n_present = np.array([len(view.rows) for view in self.views], dtype=np.float64)
+        return np.asarray(n_present @ np.exp(state.log_prior) / n_present.sum())
+
+    def joint_posterior(self, state: CoEMState) -> Array:
+        """Posterior from all views of a sample, equation (19), over the components allowed; (n_samples, n_components)."""
+        return local_posterior(_log(self.joint_prior(state)), self._joint_density(state), self.allowed)
+
+    def log_likelihood(self, state: CoEMState) -> float:
+        """Log likelihood of the samples, their views independent given the component, in nats."""
+        logs = _log(self.joint_prior(state)) + self._joint_density(state)
+        if self.allowed is not None:
+            logs = np.where(self.allowed, logs, -np.inf)
+        return float(np.logaddexp.reduce(logs, axis=1).sum())
+
+    def _joint_density(self, state: CoEMState) -> Array:
+        return joint_log_density(state.log_densities, [view.rows for view in self.views], self.n_samples)
 
     def averaged(self, posteriors: Sequence[Array], view: int, consensus: float) -> Array:
         """Averaged posterior (13) of the samples that have a view, (n_present, n_components)."""
@@ -274,31 +330,25 @@ def averaged_posterior(
     return np.asarray((1.0 - weight) * own + weight / np.maximum(n_others, 1)[:, None] * others[rows[view]])
 
 
-def joint_log_posterior(
-    log_prior: Array, log_densities: Sequence[Array], rows: Sequence[Rows], n_samples: int
-) -> Array:
-    """Logarithm of the posterior of the components from all views that a sample has: equation (19).
+def joint_log_density(log_densities: Sequence[Array], rows: Sequence[Rows], n_samples: int) -> Array:
+    """Logarithm of the product over the views of a sample in equation (19).
 
     Parameters
     ----------
-    log_prior : ndarray of shape (n_components,)
     log_densities : sequence of ndarray of shape (n_present, n_components)
     rows : sequence of ndarray of shape (n_present,), dtype=intp
     n_samples : int
 
     Returns
     -------
-    log_posterior : ndarray of shape (n_samples, n_components)
-        A view that no component can have made says nothing; a sample without views has the prior.
+    log_density : ndarray of shape (n_samples, n_components)
+        Zeros for a sample without views; a view that no component can have made says nothing.
     """
-    logs = np.tile(log_prior, (n_samples, 1))
+    total = np.zeros((n_samples, log_densities[0].shape[1]))
     for at, density in zip(rows, log_densities, strict=True):
         possible = np.isfinite(density).any(axis=1)
-        logs[at[possible]] += density[possible]
-    impossible = ~np.isfinite(logs).any(axis=1)
-    if impossible.any():
-        logs[impossible] = _log_without_data(log_prior, None)
-    return _log_normalized(logs)
+        total[at[possible]] += density[possible]
+    return total
 
 
 def _log_without_data(log_prior: Array, allowed: NDArray[np.bool_] | None) -> Array:

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from coview.inference._co_em import ViewSamples
 
-__all__ = ["clustered_responsibilities", "comparable_rows", "random_responsibilities"]
+__all__ = ["clustered_responsibilities", "comparable_rows", "labeled_responsibilities", "random_responsibilities"]
 
 Array = NDArray[np.float64]
 
@@ -57,7 +57,10 @@ def comparable_rows(views: Sequence[ViewSamples], n_samples: int) -> Array | spa
         )
         parts.append(place @ part)
     rows = sparse.hstack(parts, format="csr")
-    return rows.toarray() if rows.nnz > 0.3 * rows.shape[0] * rows.shape[1] else rows
+    if rows.nnz > 0.3 * rows.shape[0] * rows.shape[1]:
+        return np.asarray(rows.toarray())
+    rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)  # k-means takes no others
+    return rows
 
 
 def clustered_responsibilities(rows: Array | sparse.csr_array, n_components: int, random_state: RandomState) -> Array:
@@ -74,11 +77,57 @@ def clustered_responsibilities(rows: Array | sparse.csr_array, n_components: int
     -------
     responsibilities : ndarray of shape (n_samples, n_components)
     """
-    clustering = KMeans(n_components, n_init=1, max_iter=_CLUSTERING_ROUNDS, random_state=random_state)
+    return _indicators(_clusters(rows, n_components, random_state), n_components)
+
+
+def labeled_responsibilities(
+    rows: Array | sparse.csr_array,
+    codes: NDArray[np.int64],
+    component_classes: NDArray[np.intp],
+    random_state: RandomState,
+) -> Array:
+    """Every sample wholly in a component of its class, or of the class whose labeled samples have the nearest mean.
+
+    Parameters
+    ----------
+    rows : ndarray or csr_array of shape (n_samples, n_columns)
+        Of :func:`comparable_rows`.
+    codes : ndarray of shape (n_samples,), dtype=int64
+        Number of the class, -1 where unlabeled; at least one label.
+    component_classes : ndarray of shape (n_components,), dtype=intp
+        Class of each component. Those of one class share its samples by k-means.
+    random_state : RandomState
+
+    Returns
+    -------
+    responsibilities : ndarray of shape (n_samples, n_components)
+    """
+    labeled = codes >= 0
+    classes = np.where(labeled, codes, _nearest_class(rows, codes))
+    components = np.empty(len(codes), dtype=np.intp)
+    for code in np.unique(classes):
+        own, members = np.flatnonzero(component_classes == code), np.flatnonzero(classes == code)
+        n_clusters = min(len(own), len(members))
+        components[members] = own[_clusters(rows[members], n_clusters, random_state) if n_clusters > 1 else 0]
+    return _indicators(components, len(component_classes))
+
+
+def _nearest_class(rows: Array | sparse.csr_array, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number of the class with the nearest mean of labeled samples, (n_samples,)."""
+    labeled = np.flatnonzero(codes >= 0)
+    seen, place = np.unique(codes[labeled], return_inverse=True)
+    shares = _indicators(place, len(seen))
+    shares /= shares.sum(axis=0)
+    means = np.asarray(rows[labeled].T @ shares)  # (n_columns, n_seen)
+    nearest = ((means**2).sum(axis=0) - 2.0 * np.asarray(rows @ means)).argmin(axis=1)
+    return np.asarray(seen[nearest])
+
+
+def _clusters(rows: Array | sparse.csr_array, n_clusters: int, random_state: RandomState) -> NDArray[np.intp]:
+    clustering = KMeans(n_clusters, n_init=1, max_iter=_CLUSTERING_ROUNDS, random_state=random_state)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters: some stay empty
-        labels = clustering.fit_predict(rows)
-    return _indicators(labels, n_components)
+        return np.asarray(clustering.fit_predict(rows))
 
 
 def _indicators(labels: NDArray[np.integer], n_components: int) -> Array:

@@ -19,9 +19,8 @@ from coview.inference import (
     best_em_run,
     clustered_responsibilities,
     comparable_rows,
-    joint_log_posterior,
+    labeled_responsibilities,
     random_responsibilities,
-    run_em,
     warn_unless_converged,
 )
 from coview.labels import encode_labels
@@ -31,7 +30,7 @@ from coview.mixture._co_em_inputs import (
     given_start,
     real_numbers,
 )
-from coview.mixture._co_em_model import CoEMModel, first_largest, logarithm
+from coview.mixture._co_em_model import CoEMModel, first_largest
 from coview.views import Views
 
 __all__ = ["CoEMMixture"]
@@ -72,10 +71,11 @@ class CoEMMixture(CoEMModel):
         Added to every variance of Gaussian views; None for a millionth of the variance of the feature.
     init : {"kmeans", "random"}, default="kmeans"
         Start of every run, one for all views: clusters of the views side by side (tf-idf weights, standardized features),
-        or components drawn at random for the samples.
+        or components drawn at random for the samples. With labels unlabeled samples start in the class whose labeled samples
+        have the nearest mean.
     n_init : int, default=10
-        Number of starts; the run that ends at the largest criterion is kept. One where the start is given or follows from
-        labels.
+        Number of starts; kept is the run whose model of all views together, independent given the component, ends at the
+        largest likelihood. One where the start is given or follows from the labels: one component for each class.
     tol : float, default=1e-6
         Relative change of the criterion between sweeps that ends a run, once annealing has ended.
     max_iter : int, default=200
@@ -344,29 +344,21 @@ class CoEMMixture(CoEMModel):
 
     def _responsibilities(self, problem: CoEM, codes: NDArray[np.int64] | None, random_state: Any) -> list[Array]:
         """One matrix (n_samples, n_components) per start."""
-        n_components = self.n_components_
-        if codes is not None:
-            return [(codes[:, None] == self.component_classes_).astype(float)]
-        if self.init == "random":
-            return [random_responsibilities(problem.n_samples, n_components, random_state) for _ in range(self.n_init)]
-        rows = comparable_rows(problem.views, problem.n_samples)
-        return [clustered_responsibilities(rows, n_components, random_state) for _ in range(self.n_init)]
+        n_samples, n_components = problem.n_samples, self.n_components_
+        labeled = codes is not None and bool((codes >= 0).any())
+        if self.init == "random" and not labeled:
+            return [random_responsibilities(n_samples, n_components, random_state) for _ in range(self.n_init)]
+        rows = comparable_rows(problem.views, n_samples)
+        if codes is None or not labeled:
+            return [clustered_responsibilities(rows, n_components, random_state) for _ in range(self.n_init)]
+        n_starts = self.n_init if n_components > len(self.classes_) else 1
+        return [labeled_responsibilities(rows, codes, self.component_classes_, random_state) for _ in range(n_starts)]
 
     def _run(self, problem: CoEM, start: CoEMState) -> EMRun[CoEMState]:
-        # with annealing two sweeps without consensus are compared, at the earliest
-        plateau = int(self.anneal) + 2 if self.anneal else 0
-        run = run_em(
-            problem.step,
-            lambda state: state.criterion,
-            start,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            plateau=max(plateau, 10),
-            relative=True,
-        )
+        run = problem.run(start, tol=self.tol, max_iter=self.max_iter)
         if self.verbose:
             end = "converged" if run.converged else "not converged"
-            print(f"[CoEMMixture] {run.n_iter} sweeps, criterion {run.objective:.6g}, {end}")
+            print(f"[CoEMMixture] {run.n_iter} sweeps, log likelihood {run.log_likelihood:.6g}, {end}")
         return run
 
     def _store(self, problem: CoEM, run: EMRun[CoEMState]) -> None:
@@ -374,16 +366,11 @@ class CoEMMixture(CoEMModel):
         self._parameters = list(state.parameters)
         self._priors = np.exp(state.log_prior)
         self.weights_ = self._priors[0] if self.shared_prior else self._priors
-        n_present = np.array([len(view.rows) for view in problem.views])
-        self._joint_prior = n_present @ self._priors / n_present.sum()
-        self._learned = (n_present > 0) | (self.params_init is not None)
+        self._joint_prior = problem.joint_prior(state)
+        self._learned = np.array([len(view.rows) > 0 or self.params_init is not None for view in problem.views])
         self.consensus_ = state.consensus
         self.criterion_ = state.criterion
         self.criterion_terms_ = problem.criterion_terms(state)
         self.criterion_trace_ = run.trace
         self.n_iter_, self.converged_ = run.n_iter, run.converged
-        rows = [view.rows for view in problem.views]
-        joint = joint_log_posterior(logarithm(self._joint_prior), state.log_densities, rows, problem.n_samples)
-        if problem.allowed is not None:
-            joint = np.where(problem.allowed, joint, -np.inf)
-        self.labels_ = first_largest(joint)
+        self.labels_ = first_largest(problem.joint_posterior(state))

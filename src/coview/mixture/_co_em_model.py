@@ -18,7 +18,7 @@ from coview.inference import (
     ViewSamples,
     averaged_posterior,
     full_covariances,
-    joint_log_posterior,
+    joint_log_density,
     local_posterior,
 )
 from coview.mixture._co_em_inputs import categories, counts, indicators, per_view, real_numbers
@@ -64,8 +64,7 @@ class CoEMModel(LabeledClassifierMixin, MultiViewEstimator):
     def responsibilities(self, X: Any) -> Array:
         """Posterior of the components from all views of a sample, equation (19); (n_new, n_components)."""
         rows, densities, n_new = self._log_densities(X)
-        posterior: Array = np.exp(joint_log_posterior(logarithm(self._joint_prior), densities, rows, n_new))
-        return posterior
+        return local_posterior(logarithm(self._joint_prior), joint_log_density(densities, rows, n_new))
 
     def view_posteriors(self, X: Any) -> list[Array]:
         """Posterior of the components from each view alone, equation (14).
