@@ -220,7 +220,11 @@ class _ConditionedBlock:
         """Expected moments of the completed rows, one per component; the means are shifts from the old means."""
         totals = [WeightedMoments(self.means.shape[1]) for _ in self.means]
         for position, (pattern, values) in enumerate(zip(self.block.patterns, self.block.values, strict=True)):
-            if drop_empty and not len(pattern.observed):
+            if not len(pattern.observed):
+                for total, covariance, share in zip(totals, self.covariances, responsibilities, strict=True):
+                    count = 0.0 if drop_empty else float(share[pattern.rows].sum())
+                    if count > _NOTHING:
+                        total.add(count, np.zeros(len(covariance)), count * covariance)
                 continue
             for k, conditional in enumerate(self._conditionals(position)):
                 observed = _observed_moments(values, responsibilities[k, pattern.rows], conditional.mean_observed)
