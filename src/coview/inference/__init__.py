@@ -47,7 +47,12 @@ from coview.inference._gaussian_conditionals import (
 )
 from coview.inference._gaussian_mixture import GaussianMixtureEM, GaussianMixtureParameters, mixture_posterior
 from coview.inference._gaussian_moments import EstimationRules
-from coview.inference._gaussian_start import clustered_gaussian_start, feature_variances, gaussian_start
+from coview.inference._gaussian_start import (
+    clustered_gaussian_start,
+    feature_variances,
+    gaussian_start,
+    labeled_gaussian_start,
+)
 from coview.inference._labeled_covariance import (
     LabeledCovariance,
     concatenated,
@@ -144,6 +149,7 @@ __all__ = [
     "gaussian_start",
     "joint_log_density",
     "labeled_covariance",
+    "labeled_gaussian_start",
     "labeled_responsibilities",
     "laplace_fit",
     "latent_posteriors",

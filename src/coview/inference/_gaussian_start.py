@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 from coview.inference._factor_start import incomplete_clusters, observed_moments
 from coview.inference._gaussian_mixture import GaussianMixtureEM, GaussianMixtureParameters
 
-__all__ = ["clustered_gaussian_start", "feature_variances", "gaussian_start"]
+__all__ = ["clustered_gaussian_start", "feature_variances", "gaussian_start", "labeled_gaussian_start"]
 
 Array = NDArray[np.float64]
+
+# Rounds of assigning unlabeled rows to classes; a start need not settle.
+_CLASS_ROUNDS = 10
 
 
 def feature_variances(table: Array) -> tuple[Array, Array]:
@@ -61,6 +64,59 @@ def clustered_gaussian_start(
     return gaussian_start(em, labels, centers * scales + center, variances)
 
 
+def labeled_gaussian_start(
+    em: GaussianMixtureEM, codes: NDArray[np.int64], n_classes: int, n_components: int, random_state: RandomState
+) -> GaussianMixtureParameters:
+    """Components of each class in turn, from clusters within it; unlabeled rows join the class with the nearest mean.
+
+    Parameters
+    ----------
+    em : GaussianMixtureEM
+    codes : ndarray of shape (n_rows,)
+        Class of each row, -1 where it is unlabeled.
+    n_classes : int
+    n_components : int
+        Of each class.
+    random_state : RandomState
+
+    Returns
+    -------
+    start : GaussianMixtureParameters
+        Of ``n_classes * n_components`` components; those of a class without rows have weight 0.
+    """
+    center, variances = feature_variances(em.table)
+    scales = np.sqrt(variances)
+    standardized = (em.table - center) / scales
+    assigned = _nearest_classes(standardized, codes, n_classes)
+    labels = np.empty(len(codes), dtype=np.intp)
+    centers = np.zeros((n_classes * n_components, em.table.shape[1]))
+    for c in range(n_classes):
+        rows, own = np.flatnonzero(assigned == c), slice(c * n_components, (c + 1) * n_components)
+        if not len(rows):
+            continue
+        within, found = incomplete_clusters(standardized[rows], n_components, random_state)
+        _fill_empty_clusters(within, found, standardized[rows])
+        labels[rows], centers[own] = within + c * n_components, found
+    return gaussian_start(em, labels, centers * scales + center, variances)
+
+
+def _nearest_classes(table: Array, codes: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:
+    """Class of each row: its own, or that with the nearest mean over what is observed; means follow the rows."""
+    seen = ~np.isnan(table)
+    values, assigned = np.where(seen, table, 0.0), codes.copy()
+    there = np.bincount(codes[codes >= 0], minlength=n_classes) > 0
+    for _ in range(_CLASS_ROUNDS):
+        member = (assigned == np.arange(n_classes)[:, None]).astype(np.float64)
+        means = (member @ values) / np.maximum(member @ seen, 1.0)
+        distances = seen @ (means**2).T - 2.0 * values @ means.T
+        distances[:, ~there] = np.inf
+        nearest = np.where(codes >= 0, codes, distances.argmin(axis=1))
+        if np.array_equal(nearest, assigned):
+            break
+        assigned = nearest
+    return assigned
+
+
 def gaussian_start(
     em: GaussianMixtureEM, labels: NDArray[np.intp], means: Array, variances: Array
 ) -> GaussianMixtureParameters:
@@ -89,7 +145,7 @@ def gaussian_start(
     within[counts == 0] = variances[counts == 0]
     shared = ~seen.any(axis=1)
     member[:, shared] = 0.0
-    sizes = member.sum(axis=1)
+    sizes = member.sum(axis=1)  # rows with nothing observed are shared like the others are
     member[:, shared] = (sizes / sizes.sum() if sizes.any() else np.full(len(means), 1.0 / len(means)))[:, None]
     return em.from_responsibilities(member, means, np.tile(within, (len(means), 1)))
 

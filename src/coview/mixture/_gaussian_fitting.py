@@ -51,34 +51,47 @@ def starts(
 
 
 def fit_best_size(
-    mixture: Any, fit: Callable[[int], Run], em: GaussianMixtureEM, explicit: Mapping[str, Array]
+    fit: Callable[[int], Run],
+    em: GaussianMixtureEM,
+    n_components: int | str,
+    *,
+    largest: int,
+    n_classes: int = 1,
 ) -> tuple[Run, dict[int, float]]:
-    """The fit of the number of components asked for, or of the one with the lowest BIC."""
-    if mixture.n_components != "auto":
-        return fit(int(mixture.n_components)), {}
-    n_rows, n_seen = len(em.table), max(int((~np.isnan(em.table)).any(axis=1).sum()), 1)
-    least = 1 + max(len(features) for features in em.blocks)
+    """The fit of the number of components (of each class) asked for, or of the one with the lowest BIC."""
+    if n_components != "auto":
+        return fit(int(n_components)), {}
+    n_seen = max(int((~np.isnan(em.table)).any(axis=1).sum()), 1)
 
     def criterion(run: Run) -> float:
-        n_components = len(run.parameters.weights)
-        # A component of fewer samples than features is a peak at its samples: its likelihood says nothing.
-        if n_components > 1 and n_rows * run.parameters.weights.min() < least:
+        n_fitted = len(run.parameters.weights)
+        if n_fitted > n_classes and not _are_determined(em, run.parameters):
             return np.inf
-        penalty = n_free_parameters(mixture, n_components) * float(np.log(n_seen))
-        return penalty - 2.0 * n_rows * run.objective
+        penalty = n_free_parameters(em.blocks, n_fitted, tied=em.rules.tied) * float(np.log(n_seen))
+        return penalty - 2.0 * len(em.table) * run.objective
 
-    return choose_n_components(fit, criterion, largest=max(1, min(mixture.max_components, n_rows)))
+    return choose_n_components(fit, criterion, largest=max(1, min(largest, len(em.table))))
 
 
-def n_free_parameters(mixture: Any, n_components: int) -> int:
-    """Number of parameters of a mixture that are free, rotations of factors not counted."""
-    p = int(mixture.n_features_in_)
-    if mixture.covariance_type == "factor":
-        d = min(int(mixture.loadings_.shape[2]), p)
-        # the noise has one free variance, on standardized features
-        return n_components * (p + p * d - d * (d - 1) // 2 + 1)
-    sizes: Sequence[int] = [len(features) for features in mixture._blocks()]
-    return n_components * (p + sum(size * (size + 1) // 2 for size in sizes) + 1) - 1
+def _are_determined(em: GaussianMixtureEM, parameters: GaussianMixtureParameters) -> bool:
+    """Whether every component has about twice as many values of each feature as features that depend on one another.
+
+    One of fewer is a peak at its samples: its likelihood is high whatever the data, and BIC does not see that.
+    """
+    seen = (~np.isnan(em.table)).astype(np.float64)
+    counts = em.posterior(parameters)[0] @ seen
+    ever = seen.max(axis=0) > 0.0
+    if em.rules.tied:
+        counts = counts.sum(axis=0, keepdims=True)
+    means = [(len(block), counts[:, block[ever[block]]].mean(axis=1)) for block in em.blocks if ever[block].any()]
+    return all(float(count.min()) >= 2 * size + 1 for size, count in means)
+
+
+def n_free_parameters(blocks: Sequence[NDArray[np.intp]], n_components: int, *, tied: bool = False) -> int:
+    """Number of free parameters of a mixture whose covariances have such blocks."""
+    p = sum(len(block) for block in blocks)
+    of_covariance = sum(len(block) * (len(block) + 1) // 2 for block in blocks)
+    return n_components * (p + 1) - 1 + (1 if tied else n_components) * of_covariance
 
 
 def fit_factor_covariances(mixture: Any, table: Array) -> None:

@@ -46,8 +46,8 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
     Parameters
     ----------
     n_components : int or "auto", default=1
-        "auto" raises the number until BIC has not improved twice, among those whose components have more samples than
-        features to estimate a covariance from.
+        "auto" raises the number until BIC has not improved twice, among those whose components have at least twice as
+        many samples as features to estimate a covariance from.
     covariance_type : {"full", "diag", "view", "factor"}, default="full"
         Covariance of each component: any; of independent features; of views that are independent given the component
         (one block per view); or few directions beside noise, :math:`A A^T + \sigma^2 I` on standardized features (then the
@@ -247,7 +247,7 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
                 print(f"{n_components} components: {run.objective:.6g} nats per sample after {run.n_iter} iterations")
             return run
 
-        run, self.bic_by_n_components_ = fit_best_size(self, fit, em, explicit)
+        run, self.bic_by_n_components_ = fit_best_size(fit, em, self.n_components, largest=self.max_components)
         warn_unless_converged(run, tol=self.tol, name=type(self).__name__)
         self._store(run, len(table))
         return self
@@ -265,6 +265,15 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
         covariances = self.loadings_ @ self.loadings_.mT
         np.einsum("kii->ki", covariances)[...] += self.noise_variance_
         return GaussianMixtureParameters(self.weights_, self.means_, covariances)
+
+    def _n_parameters(self) -> int:
+        """Number of free parameters; rotations of factors are not counted."""
+        if "loadings_" not in vars(self):
+            return n_free_parameters(self._blocks(), len(self.weights_))
+        n_components, p, n_factors = (int(size) for size in self.loadings_.shape)
+        d = min(n_factors, p)
+        # the noise has one free variance, on standardized features
+        return n_components * (p + p * d - d * (d - 1) // 2 + 1)
 
     def _explicit_start(self, n_features: int) -> dict[str, Array]:
         """The parts of a start that were given, checked against each other and against the number of features."""
@@ -388,7 +397,7 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
         table = self._known_table(X)
         n_seen = max(int((~np.isnan(table)).any(axis=1).sum()), 1)
         log_likelihood = float(self._posterior(table)[1].sum())
-        return n_free_parameters(self, len(self.weights_)) * float(np.log(n_seen)) - 2.0 * log_likelihood
+        return self._n_parameters() * float(np.log(n_seen)) - 2.0 * log_likelihood
 
     def aic(self, X: Any) -> float:
         """Akaike information criterion, lower is better.
@@ -403,4 +412,4 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
             Twice nats.
         """
         log_likelihood = float(self._posterior(self._known_table(X))[1].sum())
-        return 2.0 * n_free_parameters(self, len(self.weights_)) - 2.0 * log_likelihood
+        return 2.0 * self._n_parameters() - 2.0 * log_likelihood
