@@ -82,7 +82,7 @@ class MultinomialComponents:
 
     def comparable(self, data: Any) -> Any:
         """Counts weighted by the logarithm of the inverse document frequency, rows of unit length."""
-        return TfidfTransformer().fit_transform(data)
+        return TfidfTransformer().fit_transform(data) if data.shape[0] else data
 
 
 @dataclass(frozen=True)
