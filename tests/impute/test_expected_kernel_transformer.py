@@ -23,7 +23,7 @@ from coview.impute import (
     expected_rbf_kernel,
 )
 from coview.kernels import median_distance
-from coview.mixture import IncompleteGaussianMixture
+from coview.mixture import ClassConditionalGaussianMixture, IncompleteGaussianMixture
 
 from .expected_problems import mixture_of, problem
 
@@ -129,10 +129,6 @@ def test_support_vector_machine_in_a_grid_search():
 
 
 def test_a_mixture_of_classes_takes_the_labels():
-    mixture = pytest.importorskip("coview.mixture")
-    if not hasattr(mixture, "ClassConditionalGaussianMixture"):
-        pytest.skip("no mixture of classes")
-    ClassConditionalGaussianMixture = mixture.ClassConditionalGaussianMixture
     step = ExpectedKernelTransformer(ClassConditionalGaussianMixture(random_state=0))
     assert cross_val_score(make_pipeline(step, SVC(kernel="precomputed")), VIEWS, Y, cv=3).mean() > 0.75
     assert isinstance(step.fit(VIEWS, Y).mixture_, ClassConditionalGaussianMixture)
