@@ -130,16 +130,50 @@ class ExpectedKernelTransformer(TransformerMixin, MultiViewEstimator):  # type: 
         self.view_columns = view_columns
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the mixture and keep the training rows."""
+        """Fit the mixture, unless it is fitted, and keep the training rows.
+
+        Parameters
+        ----------
+        X : Views or anything that Views takes
+            Samples; NaN where a feature is missing.
+        y : array-like of shape (n_samples,), default=None
+            For a mixture that learns from labels.
+
+        Returns
+        -------
+        self : ExpectedKernelTransformer
+        """
         self._fitted_rows(X, y)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float64]:
-        """Kernel matrix of the training rows, (n_samples, n_samples), symmetric positive semidefinite."""
+        """Kernel matrix of the training rows.
+
+        Parameters
+        ----------
+        X : Views or anything that Views takes
+        y : array-like of shape (n_samples,), default=None
+            For a mixture that learns from labels.
+        **fit_params : dict
+            Ignored.
+
+        Returns
+        -------
+        K : ndarray of shape (n_samples, n_samples), symmetric positive semidefinite
+        """
         return self._gram(self._fitted_rows(X, y), None)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Kernel values of rows with the training rows, all taken as different objects, (n_new, n_samples)."""
+        """Kernel values of rows with the training rows, all taken as different objects.
+
+        Parameters
+        ----------
+        X : Views or anything that Views takes
+
+        Returns
+        -------
+        K : ndarray of shape (n_new, n_samples_fit_)
+        """
         check_is_fitted(self)
         parameters = MixtureParameters.of(self.mixture_)
         table, _ = read_for_mixture(self.mixture_, self._validate_views(X, reset=False))
@@ -181,7 +215,17 @@ class ExpectedKernelTransformer(TransformerMixin, MultiViewEstimator):  # type: 
         )
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns: one per training row."""
+        """Names of the columns: one per training row.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Ignored.
+
+        Returns
+        -------
+        names : ndarray of str
+        """
         check_is_fitted(self)
         return np.array([f"expectedkernel{i}" for i in range(self.n_samples_fit_)], dtype=object)
 
