@@ -165,8 +165,10 @@ class CoEM:
         parameters, densities = list(state.parameters), list(state.log_densities)
         posteriors, log_prior = list(state.posteriors), state.log_prior
         every = range(len(self.views))
+        at_start: dict[int, Array] = {}
         for group in [[v] for v in every] if self.sequential else [list(every)]:
             weights = {v: self.averaged(posteriors, v, consensus) for v in group}
+            at_start = at_start or weights  # those of the first step are from the parameters before the sweep
             for v, W in weights.items():
                 view = self.views[v]
                 parameters[v] = view.distribution.maximize(view.data, W, parameters[v])
@@ -174,7 +176,7 @@ class CoEM:
             log_prior = self._new_log_prior(log_prior, posteriors, weights)
             for v in every if self.shared_prior else group:
                 posteriors[v] = self._posterior(v, log_prior, densities[v])
-        criterion = self._criterion(state.posteriors, consensus, log_prior, densities)
+        criterion = self._criterion(state.posteriors, consensus, log_prior, densities, at_start)
         new = CoEMState(
             tuple(parameters), log_prior, tuple(densities), tuple(posteriors), state.posteriors, consensus, criterion
         )
@@ -260,13 +262,19 @@ class CoEM:
         return new
 
     def _criterion(
-        self, before: Sequence[Array], consensus: float, log_prior: Array, log_densities: Sequence[Array]
+        self,
+        before: Sequence[Array],
+        consensus: float,
+        log_prior: Array,
+        log_densities: Sequence[Array],
+        known: dict[int, Array] | None = None,
     ) -> float:
         """The right side of (12): averaged posteriors of the parameters before, logarithms of the new ones."""
-        return sum(
-            _expectation(self.averaged(before, v, consensus), log_prior[v] + log_densities[v])
-            for v in range(len(self.views))
-        )
+        total = 0.0
+        for v, density in enumerate(log_densities):
+            W = known[v] if known and v in known else self.averaged(before, v, consensus)
+            total += _expectation(W, log_prior[v] + density)
+        return total
 
 
 def local_posterior(log_prior: Array, log_density: Array, allowed: NDArray[np.bool_] | None = None) -> Array:
@@ -288,13 +296,13 @@ def local_posterior(log_prior: Array, log_density: Array, allowed: NDArray[np.bo
     logs = log_prior + log_density
     if allowed is not None:
         logs = np.where(allowed, logs, -np.inf)
-    top = logs.max(axis=1, keepdims=True)
+    top = _row_maxima(logs)
     impossible = ~np.isfinite(top[:, 0])
     if impossible.any():
         logs[impossible] = _log_without_data(log_prior, None if allowed is None else allowed[impossible])
-        top = logs.max(axis=1, keepdims=True)
-    posterior: Array = np.exp(logs - top)
-    posterior /= posterior.sum(axis=1, keepdims=True)
+        top = _row_maxima(logs)
+    posterior: Array = np.exp(np.subtract(logs, top, out=logs), out=logs)
+    posterior /= np.einsum("ij->i", posterior)[:, None]
     return posterior
 
 
@@ -324,10 +332,13 @@ def averaged_posterior(
     others = np.zeros((n_samples, own.shape[1]))
     for u, P in enumerate(posteriors):
         if u != view:
-            others[rows[u]] += P
-    n_others = _counts_of(rows, n_samples)[rows[view]] - 1
-    weight = np.where(n_others > 0, consensus, 0.0)[:, None]
-    return np.asarray((1.0 - weight) * own + weight / np.maximum(n_others, 1)[:, None] * others[rows[view]])
+            others[_selection(rows[u], n_samples)] += P
+    mine = _selection(rows[view], n_samples)
+    n_others = _counts_of(rows, n_samples)[mine] - 1
+    weight = np.where(n_others > 0, consensus / np.maximum(n_others, 1), 0.0)[:, None]
+    averaged: Array = weight * others[mine]
+    averaged += np.where(n_others > 0, 1.0 - consensus, 1.0)[:, None] * own
+    return averaged
 
 
 def joint_log_density(log_densities: Sequence[Array], rows: Sequence[Rows], n_samples: int) -> Array:
@@ -371,6 +382,19 @@ def _log_normalized(logs: Array) -> Array:
 def _expectation(weights: Array, logs: Array) -> float:
     """``sum W log p`` with ``0 log 0 = 0``."""
     return float(np.multiply(weights, logs, out=np.zeros_like(logs), where=weights > 0.0).sum())
+
+
+def _selection(rows: Rows, n_samples: int) -> Rows | slice:
+    """Positions, or a slice where they are all of them, which copies nothing."""
+    return slice(None) if len(rows) == n_samples else rows
+
+
+def _row_maxima(values: Array) -> Array:
+    """``values.max(axis=1, keepdims=True)``, column by column, which is faster where columns are few."""
+    top = values[:, 0].copy()
+    for column in values.T[1:]:
+        np.maximum(top, column, out=top)
+    return top[:, None]
 
 
 def _counts_of(rows: Sequence[Rows], n_samples: int) -> NDArray[np.intp]:

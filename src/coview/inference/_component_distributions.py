@@ -74,7 +74,7 @@ class MultinomialComponents:
         """Expected counts, smoothed and normalized: equation (22) of Bickel and Scheffer."""
         counts = _expected_counts(data, weights)
         counts += self.smoothing
-        totals = counts.sum(axis=1)
+        totals = counts @ np.ones(counts.shape[1])
         empty = (weights.sum(axis=0) <= _NO_MASS) | (totals <= 0.0)
         counts /= np.where(empty, 1.0, totals)[:, None]
         counts[empty] = 1.0 / max(data.shape[1], 1) if previous is None else previous["theta"][empty]
