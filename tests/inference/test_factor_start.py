@@ -28,6 +28,18 @@ def test_groups_are_found_from_what_each_row_has():
     assert sum(pure) >= 3
 
 
+def test_rows_without_a_view_make_no_center_in_its_middle():
+    """Two groups in the second half of the features; most rows have the first half only, where nothing tells them apart."""
+    rng = np.random.default_rng(0)
+    kind = np.arange(200) % 2
+    X = rng.normal(size=(200, 4)) + np.column_stack([np.zeros((200, 2)), np.tile(8.0 * kind, (2, 1)).T])
+    X[60:, 2:] = np.nan
+    for seed in range(5):
+        labels, centers = incomplete_clusters(X, 2, check_random_state(seed))
+        np.testing.assert_allclose(sorted(centers[:, 2]), [0, 8], atol=1.0)
+        np.testing.assert_array_equal(centers[labels[:60], 2] > 4, kind[:60] == 1)
+
+
 def test_moments_of_observed_values():
     X, _ = clusters()
     means, variances = observed_moments(np.column_stack([X, np.full(len(X), np.nan)]))

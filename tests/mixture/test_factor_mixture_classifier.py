@@ -35,6 +35,7 @@ def test_the_number_of_components_is_found_with_labels():
     views, partly, new, y = label_free()
     model = FactorMixtureClassifier(n_factors=1, random_state=0, n_init=3).fit(views, partly)
     assert model.n_components_ == 3
+    assert min(model.bic_by_n_components_) == 2  # fewer components than classes could not tell them apart
     assert model.score(new, y) > 0.9
 
 

@@ -105,6 +105,11 @@ class PatternedTable:
         """Number of values that are there."""
         return sum(pattern.values.size for pattern in self.patterns)
 
+    @property
+    def is_small(self) -> bool:
+        """Whether the work is on matrices so small that threads of BLAS would wait for each other longer than they work."""
+        return all(pattern.values.size <= _BLOCK for pattern in self.patterns)
+
     def in_order(self, values: NDArray[Any], axis: int = 0) -> NDArray[Any]:
         """Values of the sorted rows in the order of the table."""
         restored = np.empty_like(values)

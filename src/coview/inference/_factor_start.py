@@ -17,6 +17,10 @@ __all__ = ["clustered_factor_start", "factor_starts", "incomplete_clusters", "ob
 Array = NDArray[np.float64]
 
 _MOST_CLUSTER_ITERATIONS = 30
+# Clusters are sought among rows that have nearly as many features as any, if there are enough of them.
+_NEARLY_ALL = 0.9
+_ROWS_PER_CLUSTER = 3
+_LEAST_SHARE_OF_ROWS = 0.05
 # Axes that a cluster does not show start at random at this share of the noise: exactly zero is a fixed point of EM.
 _FAINT = 0.1
 
@@ -43,7 +47,7 @@ def observed_moments(table: Array) -> tuple[Array, Array]:
 def incomplete_clusters(
     table: Array, n_clusters: int, random_state: np.random.RandomState
 ) -> tuple[NDArray[np.intp], Array]:
-    """k-means on the observed features only, from k-means++ seeds.
+    """k-means on the observed features, among the rows that have most of them; the others join the nearest center.
 
     Parameters
     ----------
@@ -59,9 +63,25 @@ def incomplete_clusters(
 
     Notes
     -----
-    Every step lowers the sum of squares over observed values. A gap in a seed is the mean of its feature; a center keeps a
-    feature that none of its rows has. Time O(n_rows n_features n_clusters) per iteration.
+    Rows without a view would make centers whose part in that view is the mean of everybody. Seeds are those of k-means++; a
+    gap in a seed is the mean of its feature. Time O(n_rows n_features n_clusters) per iteration.
     """
+    mask = ~np.isnan(table)
+    wide = _wide_rows(mask, n_clusters)
+    centers = _centers(table[wide], n_clusters, random_state)
+    return _partial_squares(np.where(mask, table, 0.0), mask.astype(np.float64), centers).argmin(axis=1), centers
+
+
+def _wide_rows(mask: NDArray[np.bool_], n_clusters: int) -> NDArray[np.intp]:
+    """Rows with nearly as many features as any; all rows where those are too few, or never have a feature that others have."""
+    width = mask.sum(axis=1)
+    wide = np.flatnonzero(width >= _NEARLY_ALL * width.max())
+    enough = len(wide) >= max(_ROWS_PER_CLUSTER * n_clusters, _LEAST_SHARE_OF_ROWS * len(mask))
+    return wide if enough and (mask[wide].any(axis=0) == mask.any(axis=0)).all() else np.arange(len(mask))
+
+
+def _centers(table: Array, n_clusters: int, random_state: np.random.RandomState) -> Array:
+    """Lloyd's iterations; each lowers the sum of squares over observed values, a center keeps what none of its rows has."""
     mask = ~np.isnan(table)
     values, seen = np.where(mask, table, 0.0), mask.astype(np.float64)
     centers = _seeds(table, values, seen, n_clusters, random_state)
@@ -74,7 +94,7 @@ def incomplete_clusters(
         member = np.eye(n_clusters)[labels]
         counts = member.T @ seen
         centers = np.where(counts > 0, (member.T @ values) / np.maximum(counts, 1.0), centers)
-    return labels, centers
+    return centers
 
 
 def _partial_squares(values: Array, seen: Array, centers: Array) -> Array:

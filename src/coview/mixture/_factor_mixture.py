@@ -31,7 +31,8 @@ class FactorMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMi
         Dimension of each plane. "auto": 2, less where there are fewer than 4 features.
     noise_variance : float or "learn", default="learn"
         Variance :math:`\sigma^2` beside the planes, the same for all features and components, in squared units of the
-        model (see ``standardize``).
+        model (see ``standardize``). Many components with few samples each learn too little of it: fix it then, 1 say, or
+        lower ``n_factors``.
     noise_variance_init : float, default=None
         Where learning it starts.
     weights_init : array-like of shape (n_components,), default=None
@@ -39,7 +40,8 @@ class FactorMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMi
     loadings_init : array-like of shape (n_components, n_features, n_factors), default=None
         Explicit starts, in units of the model.
     init : {"kmeans", "random"}, default="kmeans"
-        Starts from k-means on what is observed and the principal axes of the clusters, or from rows and loadings at random.
+        Starts from k-means among the samples with most features and the principal axes of the clusters, or from samples and
+        loadings at random.
     standardize : bool or "auto", default="auto"
         Whether features are brought to mean 0 and variance 1 first, which a shared noise variance asks for; "auto" does
         unless means or loadings are given. ``means_``, ``loadings_`` and ``noise_variance_`` are in these units; densities,

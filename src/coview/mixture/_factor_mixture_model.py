@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from coview.base import Interval, StrOptions
 from coview.inference import (
@@ -123,20 +124,31 @@ class FactorMixtureModel(StackedViewsEstimator):
             self._note(f"{n_components} components: log-likelihood {run.objective:.6g} after {run.n_iter} iterations")
             return run
 
-        self._store(self._chosen(fit, explicit, len(table)), table)
+        with threadpool_limits(limits=1 if data.table.is_small else None, user_api="blas"):
+            run = self._chosen(fit, explicit, len(table), smallest=max(1, n_classes))
+        self._store(run, table)
 
     def _chosen(
-        self, fit: Callable[[int], EMRun[FactorParameters]], explicit: dict[str, Any], n_samples: int
+        self,
+        fit: Callable[[int], EMRun[FactorParameters]],
+        explicit: dict[str, Any],
+        n_samples: int,
+        *,
+        smallest: int,
     ) -> EMRun[FactorParameters]:
-        """The run of the number of components that was asked for, given by the starts, or best by BIC."""
+        """The run of the number of components that was asked for, given by the starts, or best by BIC from the smallest on."""
         self.bic_by_n_components_: dict[int, float] = {}
         given = [len(value) for name, value in explicit.items() if name != "noise_variance"]
         if self.n_components != "auto" or given:
             return fit(int(given[0] if given else self.n_components))
-        largest = max(1, min(self.max_components, n_samples))
-        run, self.bic_by_n_components_ = choose_n_components(
-            fit, lambda run: self._criterion(run, n_samples), largest=largest, patience=_PATIENCE
+        less = smallest - 1
+        run, criteria = choose_n_components(
+            lambda beyond: fit(less + beyond),
+            lambda run: self._criterion(run, n_samples),
+            largest=max(1, min(self.max_components, n_samples) - less),
+            patience=_PATIENCE,
         )
+        self.bic_by_n_components_ = {less + beyond: value for beyond, value in criteria.items()}
         return run
 
     def _store(self, run: EMRun[FactorParameters], table: Array) -> None:
