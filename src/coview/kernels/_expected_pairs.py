@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from coview.kernels._expected_rows import ExpectedRows, RowStack, count_rows
+from coview.kernels._expected_rows import ExpectedRows, RowStack, count_rows, one_thread_where_small
 from coview.linalg import mirror_upper
 
 __all__ = ["PairValue", "expected_pairs"]
@@ -61,13 +61,16 @@ def expected_pairs(
     symmetric = right is None
     right = left if right is None else right
     K = np.empty((count_rows(left), count_rows(right)))
+    if not K.size:
+        return K
     few_left, many_left = _split(left)
     few_right, many_right = _split(right)
-    _pair_by_pair(value, many_left, many_right, K, symmetric=symmetric)
-    _pair_by_pair(value, many_left, few_right, K, mirrored=symmetric)
-    if not symmetric:
-        _pair_by_pair(value, few_left, many_right, K)
-    _in_stacks(value, few_left, few_right, K, symmetric=symmetric)
+    with one_thread_where_small(left[0].means.shape[2]):
+        _pair_by_pair(value, many_left, many_right, K, symmetric=symmetric)
+        _pair_by_pair(value, many_left, few_right, K, mirrored=symmetric)
+        if not symmetric:
+            _pair_by_pair(value, few_left, many_right, K)
+        _in_stacks(value, few_left, few_right, K, symmetric=symmetric)
     return mirror_upper(K) if symmetric else K
 
 

@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
+from threadpoolctl import threadpool_limits
 
 from coview.inference import MissingnessPattern, condition_components, missingness_patterns
 
-__all__ = ["ExpectedRows", "RowStack", "count_rows", "expected_rows"]
+__all__ = ["ExpectedRows", "RowStack", "count_rows", "expected_rows", "one_thread_where_small"]
 
 # Components with a smaller responsibility do not enter a kernel value: they could not change its twelfth digit.
 NEGLIGIBLE = 1e-12
+# Up to so many features BLAS works in one thread.
+_SMALL = 256
 
 
 @dataclass(frozen=True)
@@ -104,12 +107,18 @@ def expected_rows(
     alive = np.flatnonzero(weights > 0.0)
     weights, means, covariances = weights[alive], means[alive], covariances[alive]
     parts = []
-    for pattern in missingness_patterns(~np.isnan(table)):
-        if len(pattern.missing):
-            parts.append(_conditioned(pattern, table, weights, means, covariances))
-        else:
-            parts.append(ExpectedRows.complete(pattern.rows, pattern.values(table)))
+    with one_thread_where_small(table.shape[1]):
+        for pattern in missingness_patterns(~np.isnan(table)):
+            if len(pattern.missing):
+                parts.append(_conditioned(pattern, table, weights, means, covariances))
+            else:
+                parts.append(ExpectedRows.complete(pattern.rows, pattern.values(table)))
     return parts
+
+
+def one_thread_where_small(n_features: int) -> threadpool_limits:
+    """Limit of BLAS to one thread: on thousands of small matrices several wait for each other most of the time."""
+    return threadpool_limits(limits=1 if n_features <= _SMALL else None, user_api="blas")
 
 
 def _conditioned(
