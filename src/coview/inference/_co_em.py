@@ -182,10 +182,10 @@ class CoEM:
         )
         return new, state.criterion
 
-    def run(self, start: CoEMState, *, tol: float, max_iter: int) -> CoEMRun:
+    def run(self, start: CoEMState, *, tol: float, max_iter: int, plateau: int = 10) -> CoEMRun:
         """Sweeps from one start until the criterion changes by less than a share ``tol`` of it, annealing over."""
         # the first two criteria compared are those of sweeps without annealing
-        plateau = max(self.annealing + 2 if self.annealing else 0, 10)
+        plateau = max(self.annealing + 2 if self.annealing else 0, plateau)
         run = run_em(
             self.step, lambda state: state.criterion, start, tol=tol, max_iter=max_iter, plateau=plateau, relative=True
         )

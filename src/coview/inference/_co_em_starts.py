@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
@@ -11,8 +12,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import normalize
 
 from coview.inference._co_em import ViewSamples
+from coview.inference._component_distributions import MultinomialComponents
 
 __all__ = ["clustered_responsibilities", "comparable_rows", "labeled_responsibilities", "random_responsibilities"]
 
@@ -38,7 +41,7 @@ def random_responsibilities(n_samples: int, n_components: int, random_state: Ran
 
 
 def comparable_rows(views: Sequence[ViewSamples], n_samples: int) -> Array | sparse.csr_array:
-    """Rows for k-means, every view of about the same weight; zeros where a sample lacks a view.
+    """Rows for k-means: every view of about the same weight, the multinomial ones together; zeros where a sample lacks a view.
 
     Parameters
     ----------
@@ -49,14 +52,18 @@ def comparable_rows(views: Sequence[ViewSamples], n_samples: int) -> Array | spa
     -------
     rows : ndarray or csr_array of shape (n_samples, n_columns)
     """
-    parts = []
+    counted: list[Any] = []
+    others: list[Any] = []
     for view in views:
         part = sparse.csr_array(view.distribution.comparable(view.data))
         place = sparse.csr_array(
             (np.ones(len(view.rows)), (view.rows, np.arange(len(view.rows)))), shape=(n_samples, len(view.rows))
         )
-        parts.append(place @ part)
-    rows = sparse.hstack(parts, format="csr")
+        (counted if isinstance(view.distribution, MultinomialComponents) else others).append(place @ part)
+    if counted:
+        # one unit row over all of them: a view of two links must not weigh as much as one of a hundred words
+        others.append(normalize(sparse.hstack(counted, format="csr")))
+    rows = sparse.csr_array(sparse.hstack(others, format="csr"))
     if rows.nnz > 0.3 * rows.shape[0] * rows.shape[1]:
         return np.asarray(rows.toarray())
     rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)  # k-means takes no others

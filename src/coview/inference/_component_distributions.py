@@ -43,7 +43,7 @@ class ComponentDistribution(Protocol):
         ...
 
     def comparable(self, data: Any) -> Any:
-        """Rows for k-means on all views together: of about unit length in every view, ndarray or csr matrix."""
+        """Rows for k-means on all views together, ndarray or csr matrix; of about unit length, but for counts."""
         ...
 
 
@@ -81,8 +81,8 @@ class MultinomialComponents:
         return {"theta": counts}
 
     def comparable(self, data: Any) -> Any:
-        """Counts weighted by the logarithm of the inverse document frequency, rows of unit length."""
-        return TfidfTransformer().fit_transform(data) if data.shape[0] else data
+        """Logarithms of one more than the counts, weighted by the logarithm of the inverse document frequency."""
+        return TfidfTransformer(norm=None).fit_transform(data.log1p()) if data.shape[0] else data
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,10 @@ __all__ = ["CoEMMixture"]
 
 Array = NDArray[np.float64]
 
+# A start that is given in full is followed for so many sweeps whatever the tolerance: whoever gives one and a number of
+# sweeps wants just these.
+_SWEEPS_FROM_GIVEN_START = 50
+
 
 class CoEMMixture(CoEMModel):
     r"""Mixture of several views whose components agree across views, for clusters, densities and classes.
@@ -77,9 +81,11 @@ class CoEMMixture(CoEMModel):
         Number of starts; kept is the run whose model of all views together, independent given the component, ends at the
         largest likelihood. One where the start is given or follows from the labels: one component for each class.
     tol : float, default=1e-6
-        Relative change of the criterion between sweeps that ends a run, once annealing has ended.
+        Relative change of the criterion between sweeps that ends a run, once annealing has ended. Convergence is not looked
+        for in the first 10 sweeps, nor in the first 50 from ``params_init``.
     max_iter : int, default=200
-        Largest number of sweeps; 0 keeps the start.
+        Largest number of sweeps; 0 keeps the start. Without smoothing the criterion may be minus infinity, where a view
+        is voted into a component that excludes one of its words; such a run ends here.
     params_init : list or dict of dict, default=None
         Start of every view: ``{"theta": (n_components, n_words)}``, ``{"means": (n_components, n_features),
         "covariances": (n_components, n_features, n_features)}`` or ``{"probabilities": [(n_components, n_categories), …]}``.
@@ -263,7 +269,8 @@ class CoEMMixture(CoEMModel):
             allowed=None if codes is None else (codes[:, None] < 0) | (codes[:, None] == self.component_classes_),
         )
         run = best_em_run(lambda start: self._run(problem, start), self._starts(problem, codes), n_jobs=self.n_jobs)
-        warn_unless_converged(run, tol=self.tol, name="CoEMMixture")
+        with np.errstate(invalid="ignore"):  # without smoothing the criterion may be minus infinity
+            warn_unless_converged(run, tol=self.tol, name="CoEMMixture")
         self._store(problem, run)
         return self
 
@@ -355,7 +362,8 @@ class CoEMMixture(CoEMModel):
         return [labeled_responsibilities(rows, codes, self.component_classes_, random_state) for _ in range(n_starts)]
 
     def _run(self, problem: CoEM, start: CoEMState) -> EMRun[CoEMState]:
-        run = problem.run(start, tol=self.tol, max_iter=self.max_iter)
+        plateau = _SWEEPS_FROM_GIVEN_START if self.params_init is not None else 10
+        run = problem.run(start, tol=self.tol, max_iter=self.max_iter, plateau=plateau)
         if self.verbose:
             end = "converged" if run.converged else "not converged"
             print(f"[CoEMMixture] {run.n_iter} sweeps, log likelihood {run.log_likelihood:.6g}, {end}")
