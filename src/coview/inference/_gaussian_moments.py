@@ -195,7 +195,7 @@ class _ConditionedBlock:
         made = self._kept.get(~position)
         if not isinstance(made, StackedComponents):
             made = StackedComponents(self.block.stacks[position], self.means, self.covariances)
-            self._keep(~position, made, made.lower.size + made.lower.shape[0] * self.block.stacks[position].values.size)
+            self._keep(~position, made, made.size)
         return made
 
     def _keep(self, key: int, made: _Conditionals | StackedComponents, size: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +21,8 @@ Array = NDArray[np.float64]
 _FEW_VALUES = 8192
 # Numbers in one stack of matrices, for each component.
 _STACK_SIZE = 1 << 17
-# From this order on, one triangular solve per matrix beats the stacked general one.
-_STACK_ORDER = 48
+# Up to this order, forward substitution in all matrices at once beats one call for each.
+_SMALL_ORDER = 8
 _LOG_TWO_PI = float(np.log(2.0 * np.pi))
 
 
@@ -132,9 +133,20 @@ class StackedComponents:
         ]
         return np.stack([[part.lower for part in parts] for parts in zip(*given, strict=True)])
 
+    @property
+    def size(self) -> int:
+        """Numbers held."""
+        return self.lower.size + self._deviations.size + self._solved.size
+
+    @cached_property
+    def _solved(self) -> Array:
+        """``L^{-1}`` of deviations and of cross covariances, (n_components, G, r + m, o): one solve for both steps."""
+        cross = self.covariances[:, self.stack.missing[:, :, None], self.stack.observed[:, None, :]]
+        return _half_solve(self.lower, np.concatenate([self._deviations, cross], axis=2))
+
     def add_log_densities(self, log_densities: Array) -> None:
         """Add the log density of the observed features of each row to what stands there, (n_components, n_rows)."""
-        whitened = _half_solve(self.lower, self._deviations)
+        whitened = self._solved[:, :, : self.stack.values.shape[1]]
         peaks = -np.log(np.einsum("kgii->kgi", self.lower)).sum(axis=2) - 0.5 * _LOG_TWO_PI * self.lower.shape[2]
         own = peaks[:, :, None] - 0.5 * np.einsum("kgri,kgri->kgr", whitened, whitened)
         there = self.stack.valid > 0.0
@@ -176,9 +188,7 @@ class StackedComponents:
         stack, deviations = self.stack, self._deviations
         n_components, depth, n_features = len(self.means), deviations.shape[2], self.means.shape[1]
         square = stack.missing[:, :, None], stack.missing[:, None, :]
-        cross = self.covariances[:, stack.missing[:, :, None], stack.observed[:, None, :]]
-        solved = _half_solve(self.lower, np.concatenate([deviations, cross], axis=2))
-        whitened, half = solved[:, :, :depth], solved[:, :, depth:]
+        whitened, half = self._solved[:, :, :depth], self._solved[:, :, depth:]
         completed = np.empty((n_components, len(stack.rows), depth, n_features))
         g, r = np.arange(len(stack.rows))[:, None, None], np.arange(depth)[None, :, None]
         completed[:, g, r, stack.observed[:, None]] = deviations
@@ -192,9 +202,15 @@ class StackedComponents:
 
 def _half_solve(lower: Array, rows: Array) -> Array:
     """``L^{-1} x`` for rows x (n_components, G, n, o) of each pattern; new arrays."""
-    if lower.shape[-1] < _STACK_ORDER:
-        return np.asarray(np.linalg.solve(lower, rows.mT).mT)
-    solved = np.array(rows, order="C")
-    for place in np.ndindex(lower.shape[:2]):
-        half_solve_rows(np.ascontiguousarray(lower[place]), solved[place])
-    return solved
+    order = lower.shape[-1]
+    if order > _SMALL_ORDER:
+        solved = np.array(rows, order="C")
+        for place in np.ndindex(lower.shape[:2]):
+            half_solve_rows(lower[place], solved[place])
+        return solved
+    columns = np.array(np.moveaxis(rows, -1, 0), order="C")  # (o, n_components, G, n)
+    for i in range(order):
+        if i:
+            columns[i] -= np.einsum("jkgn,kgj->kgn", columns[:i], lower[:, :, i, :i])
+        columns[i] /= lower[:, :, i, i, None]
+    return np.moveaxis(columns, 0, -1)

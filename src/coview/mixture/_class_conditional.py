@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -17,17 +16,15 @@ from coview.inference import (
     EMRun,
     GaussianMixtureEM,
     GaussianMixtureParameters,
-    best_em_run,
     clustered_gaussian_start,
     labeled_gaussian_start,
-    run_em,
     warn_unless_converged,
 )
 from coview.labels import encode_labels
 from coview.mixture._class_parameters import read_class_components, read_class_prior
 from coview.mixture._conditional_mixture import ConditionalMixture
 from coview.mixture._gaussian_density import GaussianDensity
-from coview.mixture._gaussian_fitting import estimation_rules, fit_best_size
+from coview.mixture._gaussian_fitting import estimation_rules, fit_best_size, follow_best_start
 
 __all__ = ["ClassConditionalGaussianMixture"]
 
@@ -59,11 +56,11 @@ class ClassConditionalGaussianMixture(LabeledClassifierMixin, GaussianDensity):
     reg_covar : float, default=None
         Added to every variance in each iteration, in squared units of the features; None for 1e-6 of the variance of each
         feature.
-    tol : float, default=1e-4
+    tol : float, default=1e-3
         Change of the log likelihood per sample, in nats, that ends the iterations.
     max_iter : int, default=500
     n_init : int, default=3
-        Starts, of which the best end is kept; one where each class has one component.
+        Starts. Each is followed for 30 iterations, the best of them to its end; one where each class has one component.
     max_components : int, default=10
         Most components of a class that "auto" tries.
     classes : array-like of shape (n_classes,), default=None
@@ -154,7 +151,7 @@ class ClassConditionalGaussianMixture(LabeledClassifierMixin, GaussianDensity):
         pooling: str = "auto",
         min_labels: int = 10,
         reg_covar: float | None = None,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         max_iter: int = 500,
         n_init: int = 3,
         max_components: int = 10,
@@ -258,17 +255,18 @@ class ClassConditionalGaussianMixture(LabeledClassifierMixin, GaussianDensity):
         shared, n_classes = self.pooling_ == "density", len(self.classes_)
         rules = estimation_rules(self.reg_covar, table, tied=self.pooling_ == "covariance", drop_unobserved=True)
 
-        def fit(n_components: int) -> EMRun[GaussianMixtureParameters]:
+        def fit(n_components: int, needs_determined: bool) -> EMRun[GaussianMixtureParameters]:
             owners = np.repeat(np.arange(n_classes), n_components)[:, None]
             allowed = None if shared else (owners == codes) | (codes < 0)
             em = GaussianMixtureEM(table, self._blocks(), rules, allowed=allowed)
-            make = partial(labeled_gaussian_start, em, codes, n_classes)
             starts = [
-                clustered_gaussian_start(em, n_components, rng) if shared else make(n_components, rng)
+                clustered_gaussian_start(em, n_components, rng)
+                if shared
+                else labeled_gaussian_start(em, codes, n_classes, n_components, rng)
                 for _ in range(1 if n_components == 1 else self.n_init)
             ]
-            follow = partial(run_em, em.step, em.log_likelihood, tol=self.tol, max_iter=self.max_iter)
-            run = best_em_run(follow, starts, n_jobs=self.n_jobs)
+            settings: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "n_jobs": self.n_jobs}
+            run = follow_best_start(em, starts, **settings, needs_determined=needs_determined)
             if self.verbose:
                 print(f"{n_components} components: {run.objective:.6g} nats per sample after {run.n_iter} iterations")
             return run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,19 +16,30 @@ from coview.inference import (
     EstimationRules,
     GaussianMixtureEM,
     GaussianMixtureParameters,
+    best_em_run,
     choose_n_components,
     clustered_gaussian_start,
     feature_variances,
+    run_em,
 )
 from coview.mixture._factor_mixture import FactorMixture
 
-__all__ = ["estimation_rules", "fit_best_size", "fit_factor_covariances", "n_free_parameters", "starts"]
+__all__ = [
+    "estimation_rules",
+    "fit_best_size",
+    "fit_factor_covariances",
+    "follow_best_start",
+    "n_free_parameters",
+    "starts",
+]
 
 Array = NDArray[np.float64]
 Run = EMRun[GaussianMixtureParameters]
 
 # Added to the variance of each feature, as a share of it.
 _RIDGE = 1e-6
+# Iterations of every start, before the best of them goes on.
+_SCREENING = 30
 
 
 def estimation_rules(reg_covar: float | None, table: Array, **rules: bool) -> EstimationRules:
@@ -50,8 +62,32 @@ def starts(
     return [replace(clustered_gaussian_start(em, n_components, rng), **explicit) for _ in range(n_starts)]
 
 
+def follow_best_start(
+    em: GaussianMixtureEM,
+    begin: Sequence[GaussianMixtureParameters],
+    *,
+    tol: float,
+    max_iter: int,
+    n_jobs: int | None,
+    needs_determined: bool = False,
+) -> Run:
+    """The run from the start that is highest after a few iterations; all starts to their end would cost as many times more.
+
+    With ``needs_determined`` a run that leads to components of too few samples is not followed to its end.
+    """
+    follow = partial(run_em, em.step, em.log_likelihood, tol=tol)
+    if len(begin) == 1 and not needs_determined:
+        return follow(begin[0], max_iter=max_iter)
+    first = min(_SCREENING, max_iter)
+    best = best_em_run(partial(follow, max_iter=first), begin, n_jobs=n_jobs)
+    if best.converged or first == max_iter or (needs_determined and not _are_determined(em, best.parameters)):
+        return best
+    rest = follow(best.parameters, max_iter=max_iter - first, plateau=0)
+    return EMRun(rest.parameters, np.concatenate([best.trace[:-1], rest.trace]), rest.converged)
+
+
 def fit_best_size(
-    fit: Callable[[int], Run],
+    fit: Callable[[int, bool], Run],
     em: GaussianMixtureEM,
     n_components: int | str,
     *,
@@ -60,7 +96,7 @@ def fit_best_size(
 ) -> tuple[Run, dict[int, float]]:
     """The fit of the number of components (of each class) asked for, or of the one with the lowest BIC."""
     if n_components != "auto":
-        return fit(int(n_components)), {}
+        return fit(int(n_components), False), {}
     n_seen = max(int((~np.isnan(em.table)).any(axis=1).sum()), 1)
 
     def criterion(run: Run) -> float:
@@ -70,7 +106,8 @@ def fit_best_size(
         penalty = n_free_parameters(em.blocks, n_fitted, tied=em.rules.tied) * float(np.log(n_seen))
         return penalty - 2.0 * len(em.table) * run.objective
 
-    return choose_n_components(fit, criterion, largest=max(1, min(largest, len(em.table))))
+    # one component (of each class) is always an answer; more of them must be determined
+    return choose_n_components(lambda k: fit(k, k > 1), criterion, largest=max(1, min(largest, len(em.table))))
 
 
 def _are_determined(em: GaussianMixtureEM, parameters: GaussianMixtureParameters) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -17,8 +16,6 @@ from coview.inference import (
     EMRun,
     GaussianMixtureEM,
     GaussianMixtureParameters,
-    best_em_run,
-    run_em,
     warn_unless_converged,
 )
 from coview.mixture._conditional_mixture import ConditionalMixture
@@ -27,6 +24,7 @@ from coview.mixture._gaussian_fitting import (
     estimation_rules,
     fit_best_size,
     fit_factor_covariances,
+    follow_best_start,
     n_free_parameters,
     starts,
 )
@@ -57,13 +55,13 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
     reg_covar : float, default=None
         Added to every variance in each iteration, in squared units of the features; None for 1e-6 of the variance of each
         feature. Repeated rows need it.
-    tol : float, default=1e-4
+    tol : float, default=1e-3
         Change of the log likelihood per sample, in nats, that ends the iterations.
     max_iter : int, default=500
         Iterations where they do not converge; 0 keeps the start.
     n_init : int, default=3
-        Starts (k-means on what is observed, on standardized features), of which the best end is kept; one where means are
-        given.
+        Starts (k-means on what is observed, on standardized features). Each is followed for 30 iterations, the best of them
+        to its end; one where means are given.
     max_components : int, default=20
         Most components that "auto" tries.
     weights_init : array-like of shape (n_components,), default=None
@@ -148,7 +146,7 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
         covariance_type: str = "full",
         n_factors: int | str = "auto",
         reg_covar: float | None = None,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         max_iter: int = 500,
         n_init: int = 3,
         max_components: int = 20,
@@ -239,10 +237,11 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
             return self
         em = GaussianMixtureEM(table, self._blocks(), estimation_rules(self.reg_covar, table))
         rng = check_random_state(self.random_state)
-        follow = partial(run_em, em.step, em.log_likelihood, tol=self.tol, max_iter=self.max_iter)
 
-        def fit(n_components: int) -> EMRun[GaussianMixtureParameters]:
-            run = best_em_run(follow, starts(em, n_components, self.n_init, explicit, rng), n_jobs=self.n_jobs)
+        def fit(n_components: int, needs_determined: bool) -> EMRun[GaussianMixtureParameters]:
+            begin = starts(em, n_components, self.n_init, explicit, rng)
+            settings: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "n_jobs": self.n_jobs}
+            run = follow_best_start(em, begin, **settings, needs_determined=needs_determined)
             if self.verbose:
                 print(f"{n_components} components: {run.objective:.6g} nats per sample after {run.n_iter} iterations")
             return run
