@@ -90,3 +90,11 @@ def test_values_of_a_complete_table_are_not_copied():
 def test_patterns_of_nothing(shape):
     patterns = missingness_patterns(np.ones(shape, dtype=bool))
     assert sum(len(pattern.rows) for pattern in patterns) == shape[0]
+
+
+def test_an_objective_without_bound_is_no_convergence_and_no_warning_of_numpy():
+    run = run_em(lambda x, k: (x, np.float64(-np.inf)), lambda x: -np.inf, 0, tol=1e-3, max_iter=20)
+    assert not run.converged
+    assert run.n_iter == 20
+    with pytest.warns(ConvergenceWarning, match="changed by nan"):
+        warn_unless_converged(run, tol=1e-3, name="Mixture")

@@ -27,7 +27,7 @@ from coview.inference._component_distributions import (
 )
 from coview.inference._consensus import DenseConsensus, Experts, NewGrams, combine_experts
 from coview.inference._dense_covariance import DenseCovariance
-from coview.inference._em import EMRun, best_em_run, run_em, warn_unless_converged
+from coview.inference._em import GIVEN_START_PLATEAU, EMRun, best_em_run, run_em, warn_unless_converged
 from coview.inference._evidence import EvidenceMaximum, maximize_evidence
 from coview.inference._factor_em import FactorData, factor_em, factor_responsibilities
 from coview.inference._factor_mixture import FactorParameters, FactorPosterior, factor_posterior
@@ -72,6 +72,7 @@ from coview.inference._shares import ViewWeights, rows_without_view
 from coview.inference._signed_squares import SignedSquares
 
 __all__ = [
+    "GIVEN_START_PLATEAU",
     "CategoricalComponents",
     "CoEM",
     "CoEMState",

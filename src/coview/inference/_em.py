@@ -12,12 +12,14 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["EMRun", "best_em_run", "run_em", "warn_unless_converged"]
+__all__ = ["GIVEN_START_PLATEAU", "EMRun", "best_em_run", "run_em", "warn_unless_converged"]
 
 Parameters = TypeVar("Parameters")
 
 # Convergence is not looked for in the first iterations: a start is often a plateau, where the objective hardly moves.
 _PLATEAU = 10
+#: The same for a start that the user gives in full: up to here ``max_iter`` is the exact number of iterations.
+GIVEN_START_PLATEAU = 50
 
 
 @dataclass(frozen=True)
@@ -91,13 +93,13 @@ def run_em(
     converged = False
     for iteration in range(max_iter):
         parameters, value = step(parameters, iteration)
-        trace.append(value)
+        trace.append(float(value))
         if iteration >= max(plateau, 1):
-            change = abs(value - trace[-2])
+            change = abs(trace[-1] - trace[-2])  # NaN where both are -inf, which is not convergence
             converged = change <= tol * (max(abs(value), 1e-300) if relative else 1.0)
             if converged:
                 break
-    trace.append(objective(parameters))
+    trace.append(float(objective(parameters)))
     return EMRun(parameters, np.array(trace), converged)
 
 
@@ -143,7 +145,8 @@ def warn_unless_converged(run: EMRun[Parameters], *, tol: float, name: str, advi
     """
     if run.converged:
         return
-    change = abs(run.trace[-1] - run.trace[-2]) if run.n_iter else np.nan
+    before, last = run.trace[-2:].tolist() if run.n_iter else (np.nan, np.nan)
+    change = abs(last - before)
     warnings.warn(
         f"{name} stopped after {run.n_iter} iterations, before it converged: the objective still changed by "
         f"{change:.1e}, the tolerance is {tol:.1e}. {advice}, or accept a larger tol.",
