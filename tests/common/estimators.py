@@ -24,11 +24,17 @@ TWO_COMPONENTS = IncompleteGaussianMixture(2, **ONE_START)
 # Mixtures and what rests on them: densities of the rows, so a row may lack anything.
 MIXTURES: dict[str, dict[str, Any]] = {
     "ClassConditionalGaussianMixture": {**ONE_START},
-    "CoEMMixture": {**ONE_START, "distributions": "gaussian", "reg_covar": 0.1},
+    "CoEMMixture": {**ONE_START, "reg_covar": 0.1},
     "ConditionalMeanImputer": {"mixture": TWO_COMPONENTS},
     "ExpectedKernelTransformer": {"mixture": TWO_COMPONENTS},
-    "FactorMixture": {**ONE_START, "n_components": 2, "n_factors": 1},
-    "FactorMixtureClassifier": {**ONE_START, "n_components": 3, "n_factors": 1, "class_smoothing": 0.1},
+    "FactorMixture": {**ONE_START, "n_components": 2, "n_factors": 1, "noise_variance": 0.5},
+    "FactorMixtureClassifier": {
+        **ONE_START,
+        "n_components": 3,
+        "n_factors": 1,
+        "noise_variance": 0.5,
+        "class_smoothing": 0.1,
+    },
     "IncompleteGaussianMixture": {**ONE_START, "n_components": 2},
 }
 

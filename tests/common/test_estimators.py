@@ -21,6 +21,7 @@ from sklearn.utils import get_tags
 
 from coview import Views
 from coview.gaussian_process import CoTrainingKernelTransformer
+from coview.mixture import CoEMMixture
 
 from .estimators import AGREE, ALTERNATING, all_estimators, mixtures, small, variants
 
@@ -34,8 +35,8 @@ ALL = VARIANTS + MIXTURES
 
 
 def takes_sparse(model):
-    """Gaussian components need dense rows, whatever the class can do with counts."""
-    return get_tags(model).input_tags.sparse and getattr(model, "distributions", None) != "gaussian"
+    """Whether sparse rows mean the same as dense ones; to co-EM they are counts."""
+    return get_tags(model).input_tags.sparse and not isinstance(model, CoEMMixture)
 
 
 def is_consensus(model):
