@@ -94,7 +94,7 @@ def _pair_by_pair(
         for other in right[i:] if symmetric else right:
             block = _block(value, one, other)
             K[np.ix_(one.rows, other.rows)] = block
-            if symmetric or mirrored:
+            if mirrored or (symmetric and other is not one):
                 K[np.ix_(other.rows, one.rows)] = block.T
 
 
@@ -104,6 +104,8 @@ def _block(value: PairValue, one: ExpectedRows, other: ExpectedRows) -> NDArray[
     shared = np.setdiff1d(np.arange(one.means.shape[2]), union, assume_unique=True)
     outside = value.between(one.means[:1, :, shared], other.means[:1, :, shared])[0]
     P, Q = _widened(one, union), _widened(other, union)
+    if not len(union):
+        return np.asarray(value.values(outside[None], one.means[:, :, union], P, other.means[:, :, union], Q)[0])
     block = np.zeros(outside.shape)
     others = [other.active(b) for b in range(len(Q))]
     for a in range(len(P)):
