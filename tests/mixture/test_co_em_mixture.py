@@ -321,6 +321,7 @@ def test_fractional_counts_are_allowed_and_negative_ones_are_not():
         ([np.eye(4)], {"n_components": None}, "requires y to be passed"),
         ([sparse.csr_array(np.eye(4))], {"distributions": "gaussian"}, "'view_0' is sparse.*must be dense"),
         ([np.eye(4) * 0.5], {"distributions": "categorical"}, "codes 0, 1, 2.*got 0.5"),
+        ([np.eye(4) * 1e7], {"distributions": "categorical"}, "code 1e.07, beyond 100000"),
         ([np.where(np.eye(4) > 0, np.nan, 1.0)], {}, "NaN.*view_0"),
         ([np.full((4, 2), np.nan)], {}, "No sample has any view"),
         ([np.eye(4)], {"params_init": [{"means": np.zeros((2, 4))}]}, "lacks 'covariances'"),

@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 
 # A start need not be a fixed point of k-means.
 _CLUSTERING_ROUNDS = 30
+# From this share of stored values on, k-means is faster on a dense matrix.
+_DENSE_FROM = 0.3
 
 
 def random_responsibilities(n_samples: int, n_components: int, random_state: RandomState) -> Array:
@@ -52,19 +54,17 @@ def comparable_rows(views: Sequence[ViewSamples], n_samples: int) -> Array | spa
     -------
     rows : ndarray or csr_array of shape (n_samples, n_columns)
     """
-    counted: list[Any] = []
-    others: list[Any] = []
-    for view in views:
-        part = sparse.csr_array(view.distribution.comparable(view.data))
-        place = sparse.csr_array(
-            (np.ones(len(view.rows)), (view.rows, np.arange(len(view.rows)))), shape=(n_samples, len(view.rows))
-        )
-        (counted if isinstance(view.distribution, MultinomialComponents) else others).append(place @ part)
+    counted = [v for v, view in enumerate(views) if isinstance(view.distribution, MultinomialComponents)]
+    parts = [view.distribution.comparable(view.data) for view in views]
+    if not any(map(sparse.issparse, parts)):
+        return np.hstack([_at_full_height(part, view.rows, n_samples) for part, view in zip(parts, views, strict=True)])
+    tall = [_placed(part, view.rows, n_samples) for part, view in zip(parts, views, strict=True)]
+    others = [part for v, part in enumerate(tall) if v not in counted]
     if counted:
         # one unit row over all of them: a view of two links must not weigh as much as one of a hundred words
-        others.append(normalize(sparse.hstack(counted, format="csr")))
+        others.append(normalize(sparse.hstack([tall[v] for v in counted], format="csr")))
     rows = sparse.csr_array(sparse.hstack(others, format="csr"))
-    if rows.nnz > 0.3 * rows.shape[0] * rows.shape[1]:
+    if rows.nnz > _DENSE_FROM * rows.shape[0] * rows.shape[1]:
         return np.asarray(rows.toarray())
     rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)  # k-means takes no others
     return rows
@@ -117,6 +117,18 @@ def labeled_responsibilities(
         n_clusters = min(len(own), len(members))
         components[members] = own[_clusters(rows[members], n_clusters, random_state) if n_clusters > 1 else 0]
     return _indicators(components, len(component_classes))
+
+
+def _at_full_height(values: Array, rows: NDArray[np.intp], n_samples: int) -> Array:
+    tall = np.zeros((n_samples, values.shape[1]))
+    tall[rows] = values
+    return tall
+
+
+def _placed(values: Any, rows: NDArray[np.intp], n_samples: int) -> sparse.csr_array:
+    """The same for a sparse matrix, or a dense one beside sparse ones."""
+    place = sparse.csr_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(n_samples, len(rows)))
+    return sparse.csr_array(place @ sparse.csr_array(values))
 
 
 def _nearest_class(rows: Array | sparse.csr_array, codes: NDArray[np.int64]) -> NDArray[np.int64]:

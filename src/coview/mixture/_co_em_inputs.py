@@ -18,6 +18,7 @@ __all__ = ["DISTRIBUTIONS", "categories", "counts", "given_start", "indicators",
 Array = NDArray[np.float64]
 
 DISTRIBUTIONS = ("multinomial", "gaussian", "categorical")
+_LARGEST_CODE = 100_000
 
 
 def per_view(distributions: Any, views: Views) -> list[str]:
@@ -77,8 +78,13 @@ def categories(values: Any, name: str) -> Array:
     wrong = known[(known < 0.0) | (known != np.floor(known))]
     if wrong.size:
         raise ViewError(
-            f"View '{name}' is categorical, so its values are codes 0, 1, 2, …; got {wrong[0]:g} among {wrong.size} "
-            "others that are not. Encode categories with sklearn.preprocessing.OrdinalEncoder."
+            f"View '{name}' is categorical, so its values are codes 0, 1, 2, …; got {wrong[0]:g} and "
+            f"{wrong.size - 1} others that are not. Encode categories with sklearn.preprocessing.OrdinalEncoder."
+        )
+    if known.size and known.max() > _LARGEST_CODE:
+        raise ViewError(
+            f"View '{name}' is categorical and has the code {known.max():g}, beyond {_LARGEST_CODE}: every code up to the "
+            "largest becomes a category. Number the categories with sklearn.preprocessing.OrdinalEncoder."
         )
     return codes
 
