@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from coview.base import MultiViewEstimator
 from coview.impute._expected_inputs import is_fitted_mixture
 from coview.mixture import IncompleteGaussianMixture
-from coview.views import Views
 
 __all__ = ["ConditionalMeanImputer"]
 
@@ -109,7 +108,7 @@ class ConditionalMeanImputer(OneToOneFeatureMixin, TransformerMixin, MultiViewEs
         completed : ndarray of shape (n_samples, n_features)
             Observed values as they are.
         """
-        return np.asarray(self._completing.impute(self._new_views(X)))
+        return np.asarray(self._completing.impute(self._validate_views(X, reset=False)))
 
     def draw(self, X: Any, n_draws: int = 5, random_state: Any = None) -> NDArray[np.float64]:
         """Completed tables drawn from the conditional distribution, for multiple imputation.
@@ -126,7 +125,7 @@ class ConditionalMeanImputer(OneToOneFeatureMixin, TransformerMixin, MultiViewEs
         draws : ndarray of shape (n_draws, n_samples, n_features)
         """
         rng = check_random_state(self.random_state if random_state is None else random_state)
-        return np.asarray(self._completing.conditional(self._new_views(X)).sample(n_draws, rng))
+        return np.asarray(self._completing.conditional(self._validate_views(X, reset=False)).sample(n_draws, rng))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the columns: those of the input; ``view__position`` where several views have none.
@@ -148,11 +147,8 @@ class ConditionalMeanImputer(OneToOneFeatureMixin, TransformerMixin, MultiViewEs
     @property
     def _completing(self) -> Any:
         """The mixture itself, out of a frozen one."""
-        return self.mixture_.estimator if isinstance(self.mixture_, FrozenEstimator) else self.mixture_
-
-    def _new_views(self, X: Any) -> Views:
         check_is_fitted(self, "mixture_")
-        return self._validate_views(X, reset=False)
+        return self.mixture_.estimator if isinstance(self.mixture_, FrozenEstimator) else self.mixture_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -38,6 +38,9 @@ def read_class_components(
     if not isinstance(components, Mapping) or not components:
         raise ValueError("components must be a dict of class to (weights, means per view, covariances per view).")
     keys = list(components)
+    for key, part in components.items():
+        if not isinstance(part, tuple | list) or len(part) != 3:
+            raise ValueError(f"components[{key!r}] must be (weights, means per view, covariances per view).")
     classes = np.unique(np.array(keys, dtype=object if any(isinstance(key, str) for key in keys) else None))
     read = {key: _read_class(key, components[key], by_component=_lists_components(components)) for key in keys}
     widths = read[keys[0]][1]
@@ -94,10 +97,7 @@ def _is_by_view(weights: Any, means: Any, covariances: Any) -> bool:
 
 def _read_class(key: Any, part: Any, *, by_component: bool) -> tuple[GaussianMixtureParameters, list[int]]:
     """Components of one class, and the widths of the views."""
-    try:
-        weights, means, covariances = part
-    except (TypeError, ValueError):
-        raise ValueError(f"components[{key!r}] must be (weights, means per view, covariances per view).") from None
+    weights, means, covariances = part
     weights = read_weights(weights, f"weights of class {key!r}")
     if by_component:
         means, covariances = list(zip(*means, strict=True)), list(zip(*covariances, strict=True))

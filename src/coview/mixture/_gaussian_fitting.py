@@ -69,13 +69,14 @@ def follow_best_start(
     tol: float,
     max_iter: int,
     n_jobs: int | None,
+    plateau: int = 10,
     needs_determined: bool = False,
 ) -> Run:
     """The run from the start that is highest after a few iterations; all starts to their end would cost as many times more.
 
     With ``needs_determined`` a run that leads to components of too few samples is not followed to its end.
     """
-    follow = partial(run_em, em.step, em.log_likelihood, tol=tol)
+    follow = partial(run_em, em.step, em.log_likelihood, tol=tol, plateau=plateau)
     if len(begin) == 1 and not needs_determined:
         return follow(begin[0], max_iter=max_iter)
     first = min(_SCREENING, max_iter)

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from coview.base import Interval, StrOptions
 from coview.inference import (
+    GIVEN_START_PLATEAU,
     EMRun,
     GaussianMixtureEM,
     GaussianMixtureParameters,
@@ -58,7 +59,8 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
     tol : float, default=1e-3
         Change of the log likelihood per sample, in nats, that ends the iterations.
     max_iter : int, default=500
-        Iterations where they do not converge; 0 keeps the start.
+        Iterations where they do not converge; 0 keeps the start. From a start given in full, convergence is looked for only
+        after 50 iterations.
     n_init : int, default=3
         Starts (k-means on what is observed, on standardized features). Each is followed for 30 iterations, the best of them
         to its end; one where means are given.
@@ -241,6 +243,8 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
         def fit(n_components: int, needs_determined: bool) -> EMRun[GaussianMixtureParameters]:
             begin = starts(em, n_components, self.n_init, explicit, rng)
             settings: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "n_jobs": self.n_jobs}
+            if len(explicit) == 3:
+                settings["plateau"] = GIVEN_START_PLATEAU
             run = follow_best_start(em, begin, **settings, needs_determined=needs_determined)
             if self.verbose:
                 print(f"{n_components} components: {run.objective:.6g} nats per sample after {run.n_iter} iterations")
@@ -284,7 +288,10 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
         if self.covariances_init is not None:
             like = np.array(self.covariances_init, dtype=np.float64)
             means = given.get("means", like[..., 0] if like.ndim == 3 else like)
-            given["covariances"] = read_covariances(like, means, "covariances_init")
+            covariances = read_covariances(like, means, "covariances_init")
+            if self.covariance_type != "diag":  # variances say where to start, not that covariances stay 0
+                covariances = GaussianMixtureParameters(means[:, 0], means, covariances).full_covariances()
+            given["covariances"] = covariances
         if given and (self.n_components == "auto" or self.covariance_type == "factor"):
             raise ValueError(
                 f"{', '.join(f'{name}_init' for name in given)} cannot be used with n_components='auto' or "
