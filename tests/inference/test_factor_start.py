@@ -29,15 +29,16 @@ def test_groups_are_found_from_what_each_row_has():
 
 
 def test_rows_without_a_view_make_no_center_in_its_middle():
-    """Two groups in the second half of the features; most rows have the first half only, where nothing tells them apart."""
-    rng = np.random.default_rng(0)
-    kind = np.arange(200) % 2
-    X = rng.normal(size=(200, 4)) + np.column_stack([np.zeros((200, 2)), np.tile(8.0 * kind, (2, 1)).T])
-    X[60:, 2:] = np.nan
-    for seed in range(5):
-        labels, centers = incomplete_clusters(X, 2, check_random_state(seed))
-        np.testing.assert_allclose(sorted(centers[:, 2]), [0, 8], atol=1.0)
-        np.testing.assert_array_equal(centers[labels[:60], 2] > 4, kind[:60] == 1)
+    """Eight groups that only the last two features tell apart, which most rows do not have."""
+    corners, found = 20.0 * np.array([[i, j] for i in range(4) for j in range(2)]), []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        kind = np.arange(400) % 8
+        X = np.column_stack([4 * rng.normal(size=(400, 8)), corners[kind] + rng.normal(size=(400, 2))])
+        X[80:, 8:] = np.nan
+        labels, centers = incomplete_clusters(X, 8, check_random_state(seed))
+        found.append((np.hypot(*(X[:80, 8:] - centers[labels[:80], 8:]).T) < 10.0).mean())
+    assert np.mean(found) > 0.84  # .88; k-means among all rows: .79
 
 
 def test_moments_of_observed_values():

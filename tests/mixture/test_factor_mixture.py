@@ -41,6 +41,13 @@ def test_bic_finds_the_groups_and_their_planes():
     np.testing.assert_allclose(model.bic(as_views(X)) - model.aic(as_views(X)), n_parameters * (np.log(160) - 2))
 
 
+def test_rotations_of_the_factors_are_no_parameters():
+    X, _ = planes()
+    model = FactorMixture(2, 3, n_init=1, random_state=0).fit(X)
+    n_parameters = 2 * (6 + 3 * 6 - 3) + 1 + 1
+    np.testing.assert_allclose(model.bic(X) - model.aic(X), n_parameters * (np.log(160) - 2))
+
+
 def volume(model, X):
     return float((~np.isnan(X) @ np.log(model.feature_scales_)).sum())
 

@@ -31,7 +31,7 @@ from coview.inference._em import GIVEN_START_PLATEAU, EMRun, best_em_run, run_em
 from coview.inference._evidence import EvidenceMaximum, maximize_evidence
 from coview.inference._factor_em import FactorData, factor_em, factor_responsibilities
 from coview.inference._factor_mixture import FactorParameters, FactorPosterior, factor_posterior
-from coview.inference._factor_start import factor_starts, observed_moments
+from coview.inference._factor_start import factor_starts, is_given_in_full, observed_moments
 from coview.inference._factored_covariance import FactoredCovariance
 from coview.inference._feature_consensus import FeatureConsensus, NewFeatures
 from coview.inference._feature_evidence import FeatureEvidence, FeatureGradient
@@ -148,6 +148,7 @@ __all__ = [
     "full_covariances",
     "gaussian_log_density",
     "gaussian_start",
+    "is_given_in_full",
     "joint_log_density",
     "labeled_covariance",
     "labeled_gaussian_start",

@@ -83,6 +83,7 @@ def factor_em(
     max_iter: int,
     noise_floor: float | None = None,
     class_smoothing: float = 0.0,
+    plateau: int = 10,
 ) -> EMRun[FactorParameters]:
     """Maximize the joint likelihood of features and labels, equation (1), from one start.
 
@@ -98,6 +99,8 @@ def factor_em(
     class_smoothing : float, default=0.0
         Pseudo-count of every class in every component; above 0 the likelihood times a Dirichlet prior rises, not the
         likelihood itself.
+    plateau : int, default=10
+        Iterations before convergence is looked for.
 
     Returns
     -------
@@ -124,4 +127,4 @@ def factor_em(
 
     if noise_floor is not None:
         start = replace(start, noise_variance=max(start.noise_variance, noise_floor))
-    return run_em(step, objective, start, tol=tol * max(1, data.table.n_rows), max_iter=max_iter)
+    return run_em(step, objective, start, tol=tol * max(1, data.table.n_rows), max_iter=max_iter, plateau=plateau)

@@ -12,7 +12,14 @@ from sklearn.utils.extmath import randomized_svd
 
 from coview.inference._factor_mixture import FactorParameters
 
-__all__ = ["clustered_factor_start", "factor_starts", "incomplete_clusters", "observed_moments", "random_factor_start"]
+__all__ = [
+    "clustered_factor_start",
+    "factor_starts",
+    "incomplete_clusters",
+    "is_given_in_full",
+    "observed_moments",
+    "random_factor_start",
+]
 
 Array = NDArray[np.float64]
 
@@ -241,6 +248,14 @@ def random_factor_start(
     return FactorParameters(weights, np.where(np.isnan(chosen), feature_means, chosen), loadings, noise, classes)
 
 
+def is_given_in_full(explicit: Mapping[str, Any], *, n_classes: int, learns_noise: bool) -> bool:
+    """Whether the given fields of `FactorParameters` leave nothing of a start to chance."""
+    wanted = {"weights", "means", "loadings"}
+    wanted |= {"class_probabilities"} if n_classes else set()
+    wanted |= {"noise_variance"} if learns_noise else set()
+    return wanted <= set(explicit)
+
+
 def factor_starts(
     table: Array,
     codes: NDArray[np.int64],
@@ -274,9 +289,7 @@ def factor_starts(
     start : FactorParameters
     """
     explicit = {} if explicit is None else explicit
-    wanted = {"weights", "means", "loadings"}
-    wanted |= {"class_probabilities"} if n_classes else set()
-    wanted |= {"noise_variance"} if noise_variance is None else set()
+    is_given = is_given_in_full(explicit, n_classes=n_classes, learns_noise=noise_variance is None)
     settings: dict[str, Any] = {
         "n_components": n_components,
         "n_factors": n_factors,
@@ -284,8 +297,8 @@ def factor_starts(
         "noise_variance": noise_variance,
         "random_state": random_state,
     }
-    for _ in range(1 if wanted <= set(explicit) else n_init):
-        if kind == "random" or wanted <= set(explicit):
+    for _ in range(1 if is_given else n_init):
+        if kind == "random" or is_given:
             start = random_factor_start(table, **settings)
         else:
             start = clustered_factor_start(table, codes, **settings)

@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from coview.base import Interval, StrOptions
 from coview.inference import (
+    GIVEN_START_PLATEAU,
     EMRun,
     FactorData,
     FactorParameters,
@@ -26,6 +27,7 @@ from coview.inference import (
     factor_em,
     factor_responsibilities,
     factor_starts,
+    is_given_in_full,
     observed_moments,
     warn_unless_converged,
 )
@@ -94,17 +96,10 @@ class FactorMixtureModel(StackedViewsEstimator):
         explicit = explicit_starts(self, self._class_settings()[0], table.shape[1], self.n_factors_, n_classes)
         codes = np.full(len(table), -1) if codes is None else codes
         check_labels_possible(explicit, codes)
-        data, fixed = (
-            FactorData.of(scaled, codes),
-            None if self.noise_variance == "learn" else float(self.noise_variance),
-        )
-        follow = partial(
-            factor_em,
-            data,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            noise_floor=self._noise_floor(scaled),
-            class_smoothing=self._class_settings()[1],
+        noise = None if self.noise_variance == "learn" else float(self.noise_variance)
+        data = FactorData.of(scaled, codes)
+        follow = self._follower(
+            data, scaled, is_given_in_full(explicit, n_classes=n_classes, learns_noise=noise is None)
         )
         start = partial(
             factor_starts,
@@ -112,7 +107,7 @@ class FactorMixtureModel(StackedViewsEstimator):
             codes,
             n_factors=self.n_factors_,
             n_classes=n_classes,
-            noise_variance=fixed,
+            noise_variance=noise,
             kind=self.init,
             n_init=self.n_init,
             random_state=check_random_state(self.random_state),
@@ -127,6 +122,21 @@ class FactorMixtureModel(StackedViewsEstimator):
         with threadpool_limits(limits=1 if data.table.is_small else None, user_api="blas"):
             run = self._chosen(fit, explicit, len(table), smallest=max(1, n_classes))
         self._store(run, table)
+
+    def _follower(
+        self, data: FactorData, scaled: Array, is_given: bool
+    ) -> Callable[[FactorParameters], EMRun[FactorParameters]]:
+        """Iterates from one start."""
+        settings: dict[str, Any] = {"plateau": GIVEN_START_PLATEAU} if is_given else {}
+        return partial(
+            factor_em,
+            data,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            noise_floor=self._noise_floor(scaled),
+            class_smoothing=self._class_settings()[1],
+            **settings,
+        )
 
     def _chosen(
         self,
