@@ -40,9 +40,9 @@ K_MEANS, GAUSSIANS = "k-means, unit rows of tf-idf", "Gaussian mixture, 20 singu
 RANDOM, CLUSTERED = "random", "kmeans"
 ANNEALED = "annealed"
 _ANNEALING_SWEEPS = 20
-_DIMENSIONS = 20
+DIMENSIONS = 20
 CONSENSUS = ("0", "0.25", "0.5", "0.75", "1", ANNEALED)
-_LARGEST_SPLIT = 6
+LARGEST_SPLIT = 6
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def _linked(
     """Some mixtures of multinomials with one number of clusters."""
     for repeat in repeats:
         for method, views in methods:
-            setting = Setting("linked", problem.name, method, start, n_clusters, len(views), 1.0, "1")
+            setting = Setting("linked", problem.name, method, start, n_clusters, views.n_views, 1.0, "1")
             yield setting.score(problem.labels, repeat, seed, views)
 
 
@@ -148,7 +148,7 @@ def _rivals(problem: Problem, n_clusters: int, repeats: Sequence[int], seed: int
     """Clusterings of all words and links in one vector."""
     counts = sparse.csr_matrix(problem.views["concatenated"]["all"])
     rows = normalize(TfidfTransformer(sublinear_tf=True).fit_transform(counts))
-    vectors = normalize(TruncatedSVD(_DIMENSIONS, random_state=0).fit_transform(rows))
+    vectors = normalize(TruncatedSVD(DIMENSIONS, random_state=0).fit_transform(rows))
     rivals: dict[str, Callable[[int], NDArray[Any]]] = {
         K_MEANS: lambda state: KMeans(n_clusters, n_init=1, random_state=state).fit_predict(rows),
         GAUSSIANS: lambda state: GaussianMixture(n_clusters, covariance_type="tied", random_state=state).fit_predict(
@@ -169,7 +169,7 @@ def pseudo_counts(problem: Problem, repeats: Sequence[int], seed: int) -> Iterat
     for repeat in repeats:
         for smoothing in (0.0, 0.1):
             for method, views in _mixtures(problem)[:2]:
-                n_views = len(views)
+                n_views = views.n_views
                 setting = Setting("readings", problem.name, method, RANDOM, problem.n_classes, n_views, smoothing, "1")
                 yield setting.score(problem.labels, repeat, seed, views)
 
@@ -177,7 +177,7 @@ def pseudo_counts(problem: Problem, repeats: Sequence[int], seed: int) -> Iterat
 def consensus(problem: Problem, repeats: Sequence[int], seed: int, start: str) -> Iterator[dict[str, Any]]:
     """How empty rows are read, and how much the other views weigh, at the true number of clusters."""
     views = problem.views["as they are"]
-    observed = Setting("readings", problem.name, OBSERVED, start, problem.n_classes, len(views), 1.0, "1")
+    observed = Setting("readings", problem.name, OBSERVED, start, problem.n_classes, views.n_views, 1.0, "1")
     for repeat in repeats:
         yield observed.score(problem.labels, repeat, seed, problem.views["empty rows observed"])
         for weight in CONSENSUS:
@@ -189,7 +189,7 @@ def splits(problem: Problem, repeats: Sequence[int], seed: int) -> Iterator[dict
     """Figure 2: text whose words are dealt at random to views."""
     n_clusters, text = problem.n_classes, problem.views["as they are"]
     for repeat in repeats:
-        for n_views in range(1, _LARGEST_SPLIT + 1):
+        for n_views in range(1, LARGEST_SPLIT + 1):
             views = without_empty_rows(text.random_split(n_views, random_state=_state(seed, repeat)))
             for smoothing in (0.1, 1.0):
                 setting = Setting("splits", problem.name, CO_EM, RANDOM, n_clusters, n_views, smoothing, "1")
