@@ -157,6 +157,48 @@ def test_one_view_is_em_whatever_the_consensus():
     assert runs[0].criterion == runs[1].criterion
 
 
+@pytest.mark.parametrize("shared_prior", [True, False])
+def test_one_start_for_all_views(shared_prior):
+    """Priors and parameters of every view from the same responsibilities, absent samples left out."""
+    problem, state = random_problem(3, shared_prior=shared_prior)
+    R = random_responsibilities(25, 3, np.random.RandomState(3))
+    assert R.sum(axis=1).tolist() == [1.0] * 25
+    assert sorted(R.sum(axis=0)) == [8.0, 8.0, 9.0]
+    masses = np.array([R[view.rows].sum(axis=0) for view in problem.views])
+    want = np.tile(masses.sum(axis=0), (3, 1)) if shared_prior else masses
+    np.testing.assert_allclose(np.exp(state.log_prior), want / want.sum(axis=1, keepdims=True))
+    words = problem.views[0]
+    counts = R[words.rows].T @ words.data.toarray() + 0.3
+    np.testing.assert_allclose(state.parameters[0]["theta"], counts / counts.sum(axis=1, keepdims=True))
+
+
+def test_annealing_ends_at_zero_and_runs_end_after_it():
+    problem, state = random_problem(3, consensus=0.8, annealing=30)
+    np.testing.assert_allclose([problem.consensus_at(t) for t in (0, 15, 24, 30, 99)], [0.8, 0.4, 0.16, 0.0, 0.0])
+    assert state.consensus == 0.8
+    run = problem.run(state, tol=1.0, max_iter=100)  # any change is small enough
+    assert run.converged
+    assert run.n_iter == 33  # two sweeps without consensus were compared
+    assert run.parameters.consensus == 0.0
+
+
+def test_likelihood_of_all_views_decides_between_runs():
+    """Over the components that labels allow, the prior weighted by who has which view."""
+    allowed = np.ones((25, 3), dtype=bool)
+    allowed[2:8, 0] = False
+    problem, state = random_problem(6, shared_prior=False, allowed=allowed)
+    sizes = np.array([len(view.rows) for view in problem.views])
+    prior = sizes @ np.exp(state.log_prior) / sizes.sum()
+    total = np.tile(np.log(prior), (25, 1))
+    for view, density in zip(problem.views, state.log_densities, strict=True):
+        total[view.rows] += density
+    total[2:8, 0] = -np.inf
+    run = problem.run(state, tol=0.0, max_iter=0)
+    assert run.objective == pytest.approx(np.logaddexp.reduce(total, axis=1).sum(), rel=1e-12)
+    posterior = np.exp(total - np.logaddexp.reduce(total, axis=1)[:, None])
+    np.testing.assert_allclose(problem.joint_posterior(state), posterior, atol=1e-12)
+
+
 def test_averages_leave_absent_views_out():
     P = [np.array([[0.9, 0.1], [0.6, 0.4]]), np.array([[0.2, 0.8]]), np.array([[0.5, 0.5], [0.3, 0.7]])]
     rows = [np.array([0, 1]), np.array([0]), np.array([0, 2])]

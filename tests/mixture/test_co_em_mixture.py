@@ -163,6 +163,17 @@ def test_a_component_with_prior_zero_keeps_its_parameters():
     assert model.params_[0]["covariances"][2, 0, 0] == 0.25
 
 
+def test_stored_zeros_are_no_words():
+    """Without smoothing a word that a component excludes may be stored as a zero."""
+    stored = sparse.csr_array((np.array([1.0, 0.0, 2.0]), np.array([0, 1, 1]), np.array([0, 2, 3])), shape=(2, 2))
+    start = [{"theta": [[1.0, 0.0], [0.0, 1.0]]}]
+    with pytest.warns(ConvergenceWarning):
+        model = CoEMMixture(2, params_init=start, smoothing=0.0, max_iter=1).fit([stored])
+    np.testing.assert_array_equal(model.predict_proba([stored]), np.eye(2))
+    np.testing.assert_array_equal(model.params_[0]["theta"], np.eye(2))
+    assert stored.nnz == 3
+
+
 def test_categories_missing_features_and_unseen_ones():
     """A missing feature, or a category not met in training, leaves the other features to decide."""
     codes = np.array([[0, 0, np.nan], [0, 0, 0], [1, 2, 1], [1, 2, 1.0]])
@@ -194,13 +205,14 @@ def test_labels_clamp_and_give_classes():
     assert set(model.predict(views)) == {0, 1, 2}
 
 
-def test_several_components_for_a_class():
+def test_several_components_for_a_class(capsys):
     """Four clusters of two classes: the classes' posteriors are sums over their components."""
     rng = np.random.default_rng(2)
     place = np.arange(120) % 4
     X = [np.array([[0, 0], [6, 0], [6, 6], [0, 6]])[place] + rng.normal(size=(120, 2)) for _ in range(2)]
     y = np.where(np.arange(120) < 20, place % 2, -1)  # diagonal corners share a class
-    model = CoEMMixture(4, random_state=0).fit(X, np.where(y == 1, 7, y))
+    model = CoEMMixture(4, random_state=0, verbose=1).fit(X, np.where(y == 1, 7, y))
+    assert capsys.readouterr().out.count("sweeps") == 10  # how a class is shared out is tried more than once
     assert model.component_classes_.tolist() == [0, 1, 0, 1]
     assert model.classes_.tolist() == [0, 7]
     assert ((model.predict(X) == 7) == (place % 2 == 1)).mean() > 0.97
