@@ -2,8 +2,9 @@
 
     python benchmarks/run.py [NAME ...] [--n N ...] [--repeats R] [--full] [--output FILE ...]
 
-Without NAME: fixed_fit, evidence, prediction and averaging; low_rank_scale is long and runs when it is named. Without sizes
-each takes its smallest, in about two minutes in all, with ``--full`` all of its own. ``--output`` writes .json, .csv or .md
+Without NAME: fixed_fit, evidence, prediction and averaging; low_rank_scale, which is long, and those of the mixtures
+(gaussian_mixture, factor_mixture, co_em, expected_kernel) run when they are named. Without sizes each takes its smallest, in
+about two minutes in all, with ``--full`` all of its own. ``--output`` writes .json, .csv or .md
 by the ending of the name, anew after each benchmark.
 """
 
@@ -13,14 +14,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import averaging
+import co_em
 import evidence
+import expected_kernel
+import factor_mixture
 import fixed_fit
+import gaussian_mixture
 import low_rank_scale
 import prediction
 import timing
 
 USUAL = {"fixed_fit": fixed_fit, "evidence": evidence, "prediction": prediction, "averaging": averaging}
-BENCHMARKS = {**USUAL, "low_rank_scale": low_rank_scale}
+MIXTURES = {
+    "gaussian_mixture": gaussian_mixture,
+    "factor_mixture": factor_mixture,
+    "co_em": co_em,
+    "expected_kernel": expected_kernel,
+}
+BENCHMARKS = {**USUAL, "low_rank_scale": low_rank_scale, **MIXTURES}
 
 
 def parsed(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -14,7 +14,10 @@ from coview.cli._conversation import conversation_options, refuse_output, write_
 
 __all__ = ["BENCHMARKS", "bench"]
 
-BENCHMARKS = ("fixed_fit", "evidence", "prediction", "averaging", "low_rank_scale")
+BENCHMARKS = (
+    *("fixed_fit", "evidence", "prediction", "averaging", "low_rank_scale"),
+    *("gaussian_mixture", "factor_mixture", "co_em", "expected_kernel"),
+)
 _ENDINGS = (".json", ".csv", ".md")
 
 
@@ -48,7 +51,7 @@ def bench(
 
     Times stand beside those of the bare LAPACK calls that the mathematics needs and of scikit-learn's models, all in one
     run and with one thread. Without NAME: fixed_fit, evidence, prediction and averaging, each at its smallest size, in about
-    two minutes; low_rank_scale runs when it is named. The code is part of the source of coview and runs from a checkout.
+    two minutes; the others run when they are named. The code is part of the source of coview and runs from a checkout.
     """
     if force and not output:
         raise click.UsageError("--force says to overwrite files given by --output.", ctx)
