@@ -135,6 +135,9 @@ def test_samples_without_views_have_the_prior_and_views_nobody_has_say_nothing()
         other = CoEMMixture(3, distributions=[*KINDS, kind], random_state=0, n_init=1).fit(wide)
         new = Views([*blocks, np.ones((len(cluster), 2))])
         np.testing.assert_allclose(other.predict_proba(new), model.predict_proba(Views(blocks)), rtol=1e-9, atol=1e-12)
+        assert np.isnan(other.view_posteriors(new)[3]).all()
+        first = model.averaged_posteriors(Views(blocks))[0]
+        np.testing.assert_allclose(other.averaged_posteriors(new)[0], first, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("form", ["list", "dict by name", "with priors", "weights inside"])
@@ -221,14 +224,14 @@ def test_several_components_for_a_class(capsys):
 
 
 def test_a_class_without_labels():
-    """Declared, but met in no label: probability zero; without any label at all the components are clusters."""
+    """Declared, but met in no label: probability zero. Without any label at all there are no classes to learn."""
     cluster, blocks, presence = draw()
     views = Views(blocks, presence=presence)
     y = np.where((cluster < 2) & (np.arange(90) < 30), cluster, -1)
     model = CoEMMixture(distributions=KINDS, classes=[0, 1, 2], random_state=0).fit(views, y)
     assert (model.predict_proba(views)[:, 2] == 0.0).all()
-    bare = CoEMMixture(distributions=KINDS, classes=[0, 1, 2], random_state=0).fit(views, np.full(90, -1))
-    assert cluster_entropy(cluster, bare.predict(views)) < 0.15
+    with pytest.raises(ValueError, match=r"No sample of y is labeled.*leave y out"):
+        model.fit(views, np.full(90, -1))
 
 
 def test_scikit_learn_takes_views_as_they_are():

@@ -95,7 +95,7 @@ class CoEMMixture(CoEMModel):
     missing_label : object, default="auto"
         What marks a sample without label besides NaN and None; see :func:`coview.labels.encode_labels`.
     classes : array-like, default=None
-        All classes, where some have no label yet.
+        All classes, where some have no label yet; those have probability zero.
     random_state : int, RandomState or None, default=None
     n_jobs : int, default=None
         Starts followed at a time, in threads.
@@ -291,6 +291,8 @@ class CoEMMixture(CoEMModel):
             self.n_components_ = int(self.n_components)
             return None
         self.classes_, codes = encode_labels(target, missing_label=self.missing_label, classes=self.classes)
+        if (codes < 0).all():
+            raise ValueError("No sample of y is labeled. Label at least one, or leave y out to find clusters.")
         self.n_components_ = max(self.n_components or 0, len(self.classes_))
         self.component_classes_ = np.arange(self.n_components_) % len(self.classes_)
         return codes
@@ -352,11 +354,10 @@ class CoEMMixture(CoEMModel):
     def _responsibilities(self, problem: CoEM, codes: NDArray[np.int64] | None, random_state: Any) -> list[Array]:
         """One matrix (n_samples, n_components) per start."""
         n_samples, n_components = problem.n_samples, self.n_components_
-        labeled = codes is not None and bool((codes >= 0).any())
-        if self.init == "random" and not labeled:
+        if codes is None and self.init == "random":
             return [random_responsibilities(n_samples, n_components, random_state) for _ in range(self.n_init)]
         rows = comparable_rows(problem.views, n_samples)
-        if codes is None or not labeled:
+        if codes is None:
             return [clustered_responsibilities(rows, n_components, random_state) for _ in range(self.n_init)]
         n_starts = self.n_init if n_components > len(self.classes_) else 1
         return [labeled_responsibilities(rows, codes, self.component_classes_, random_state) for _ in range(n_starts)]
