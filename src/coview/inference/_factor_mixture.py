@@ -36,6 +36,8 @@ Array = NDArray[np.float64]
 
 # Where a component expects fewer rows than this, what it would learn from them is kept as it was.
 LEAST_MASS = 1e-10
+# Shares below it are none: products of them would be denormal numbers, on which processors take many times as long.
+_LEAST_SHARE = 1e-200
 _LOG_2PI = float(np.log(2.0 * np.pi))
 
 
@@ -174,6 +176,7 @@ def share_components(log_joint: Array) -> tuple[Array, Array]:
     top = log_joint.max(axis=0)
     top = np.where(np.isneginf(top), 0.0, top)
     shares = np.exp(log_joint - top)
+    shares[shares < _LEAST_SHARE] = 0.0
     total = shares.sum(axis=0)
     impossible = total == 0.0
     if impossible.any():

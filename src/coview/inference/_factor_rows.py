@@ -14,7 +14,7 @@ from coview.inference._missingness import missingness_patterns
 __all__ = ["PatternRows", "PatternedTable"]
 
 # Residuals of so many values at a time: a block that stays in the cache of a processor.
-_BLOCK = 1 << 17
+_BLOCK = 1 << 16
 _FEWEST_ROWS = 64
 
 
