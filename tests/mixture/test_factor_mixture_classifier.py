@@ -142,15 +142,19 @@ def test_class_probabilities_given_stay_where_nothing_is_labeled():
 
 def test_a_label_that_no_component_can_have_is_refused():
     X, B = np.random.default_rng(0).normal(size=(6, 4)), [[1.0, 0.0], [1.0, 0.0]]
-    with pytest.raises(ValueError, match=r"Column 1 of class_probabilities_init is 0.*sample 4 has that label"):
+    with pytest.raises(ValueError, match=r"Sample 4 has the label 1, which has probability 0.*class_smoothing"):
         FactorMixtureClassifier(2, 1, class_probabilities_init=B).fit(X, [0, 0, -1, 0, 1, -1])
 
 
-def test_a_label_that_has_become_impossible_has_likelihood_zero():
+def test_a_label_that_no_component_has_learned_is_refused_in_new_samples():
     X, y = np.random.default_rng(0).normal(size=(8, 4)), [0, 0, 0, 0, -1, -1, -1, -1]
-    model = FactorMixtureClassifier(1, 1, n_init=1, random_state=0, classes=[0, 1]).fit(X, y)
-    assert np.isneginf(model.score_samples(X[:1], [1])).all()
-    assert np.isfinite(model.responsibilities(X[:1], [1])).all()
+    settings = {"n_components": 1, "n_factors": 1, "n_init": 1, "random_state": 0, "classes": [0, 1]}
+    model = FactorMixtureClassifier(**settings).fit(X, y)
+    for method in (model.score_samples, model.responsibilities, model.bic):
+        with pytest.raises(ValueError, match=r"Sample 2 has the label 1, which has probability 0"):
+            method(X[:3], [-1, 0, 1])
+    smoothed = FactorMixtureClassifier(**settings, class_smoothing=0.1).fit(X, y)
+    assert np.isfinite(smoothed.score_samples(X[:3], [-1, 0, 1])).all()
 
 
 def test_learning_stops_at_the_floor_and_warns_of_too_many_factors():

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from coview.base import Interval, LabeledClassifierMixin
 from coview.labels import encode_labels, target_values
 from coview.mixture._factor_mixture_model import FactorMixtureModel
+from coview.mixture._factor_mixture_starts import check_labels_possible
 
 __all__ = ["FactorMixtureClassifier"]
 
@@ -219,6 +220,12 @@ class FactorMixtureClassifier(LabeledClassifierMixin, FactorMixtureModel):
     def _class_settings(self) -> tuple[Any, float]:
         return self.class_probabilities_init, float(self.class_smoothing)
 
+    def _check_start(self, explicit: dict[str, Any], codes: NDArray[np.int64]) -> None:
+        if "class_probabilities" in explicit:
+            probabilities = explicit["class_probabilities"]
+            weights = explicit.get("weights", np.ones(len(probabilities)))
+            check_labels_possible(probabilities, weights, codes, self.classes_.tolist())
+
     @property
     def transduction_(self) -> NDArray[Any]:
         """Most probable class of every training sample (n_samples,)."""
@@ -236,6 +243,7 @@ class FactorMixtureClassifier(LabeledClassifierMixin, FactorMixtureModel):
             return self._stacked(X, reset=False), None
         views, target = self._validate_views_target(X, y, reset=False)
         _, codes = encode_labels(target, missing_label=self.missing_label, classes=self.classes_)
+        check_labels_possible(self.class_probabilities_, self.weights_, codes, self.classes_.tolist())
         return views.stacked(), codes
 
     def predict_proba(self, X: Any) -> Array:
@@ -259,11 +267,17 @@ class FactorMixtureClassifier(LabeledClassifierMixin, FactorMixtureModel):
         return np.asarray(self.classes_[best])
 
     def score_samples(self, X: Any, y: Any = None) -> Array:
-        """Log-likelihood of each sample (n,), in nats: of its observed features and, where y has one, of its label."""
+        """Log-likelihood of each sample (n,), in nats: of its observed features and, where y has one, of its label.
+
+        Raises ValueError for a label that has probability 0 in every component.
+        """
         return self._log_likelihoods(*self._table_and_codes(X, y))
 
     def responsibilities(self, X: Any, y: Any = None) -> Array:
-        """P(component | observed features and, where y has one, the label), (n, n_components_)."""
+        """P(component | observed features and, where y has one, the label), (n, n_components_).
+
+        Raises ValueError for a label that has probability 0 in every component.
+        """
         return self._responsibilities(*self._table_and_codes(X, y))
 
     def bic(self, X: Any, y: Any = None) -> float:

@@ -64,15 +64,15 @@ def _normalized(name: str, shares: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(shares / totals)
 
 
-def check_labels_possible(starts: dict[str, Any], codes: NDArray[np.int64]) -> None:
-    """Raise where an explicit start leaves a sample with a label that no component can have."""
-    if "class_probabilities" not in starts:
-        return
-    joint = starts["class_probabilities"] * starts.get("weights", np.ones(1))[:, None]
+def check_labels_possible(
+    class_probabilities: NDArray[np.float64], weights: NDArray[np.float64], codes: NDArray[np.int64], names: Any
+) -> None:
+    """Raise where a sample has a label that no component with weight can have: its likelihood would be 0."""
+    possible = np.any((class_probabilities > 0.0) & (weights > 0.0)[:, None], axis=0)
     labeled = np.flatnonzero(codes >= 0)
-    impossible = labeled[~(joint > 0.0).any(axis=0)[codes[labeled]]]
+    impossible = labeled[~possible[codes[labeled]]]
     if len(impossible):
         raise ValueError(
-            f"Column {codes[impossible[0]]} of class_probabilities_init is 0 in every component that has weight, but sample "
-            f"{impossible[0]} has that label. Give the class a positive probability in one component."
+            f"Sample {impossible[0]} has the label {names[codes[impossible[0]]]!r}, which has probability 0 in every component "
+            "that has weight. Give the class a positive probability in class_probabilities_init, or class_smoothing above 0."
         )
