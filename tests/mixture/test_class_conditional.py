@@ -183,6 +183,8 @@ def test_no_labels_raise_and_short_fits_warn():
     views, y, _ = two_classes(10, 60)
     with pytest.raises(ValueError, match="No sample of y is labeled"):
         ClassConditionalGaussianMixture().fit(views, np.full(60, None))
+    with pytest.raises(ValueError, match="cannot be told apart"):
+        ClassConditionalGaussianMixture(classes=["ill", "well"]).fit(views, np.full(60, None))
     with pytest.warns(ConvergenceWarning, match="ClassConditionalGaussianMixture stopped after 2 iterations"):
         ClassConditionalGaussianMixture(2, max_iter=2, random_state=0).fit(views, y)
 

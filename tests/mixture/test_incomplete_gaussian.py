@@ -379,6 +379,21 @@ def test_indefinite_covariances_raise():
         IncompleteGaussianMixture.from_parameters([1.0], [[0.0, 0.0]], [[[1.0, 2.0], [2.0, 1.0]]])
 
 
+@pytest.mark.parametrize("covariance_type", TYPES[:3])
+def test_features_that_do_not_vary_need_a_ridge(covariance_type):
+    X, _ = clusters(0, 30)
+    X[:, 1] = 3.0
+    with pytest.raises(NotPositiveDefiniteError, match=r"variance of zero.*Raise reg_covar"):
+        IncompleteGaussianMixture(2, covariance_type=covariance_type, reg_covar=0.0, random_state=0).fit(X)
+
+
+@stops_early
+def test_a_given_start_needs_no_samples():
+    start = {"weights_init": [0.5, 0.5], "means_init": np.eye(2), "covariances_init": SYMMETRIC}
+    model = IncompleteGaussianMixture(2, max_iter=1, **start).fit([[1.0, np.nan]])
+    assert np.isfinite(model.means_).all()
+
+
 def test_wrong_settings_raise():
     X, _ = clusters(0, 12)
     with pytest.raises(ValueError, match="n_components=2 and 4 features"):

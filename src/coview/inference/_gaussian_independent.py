@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from coview.exceptions import NotPositiveDefiniteError
 from coview.inference._gaussian_moments import LOST, EstimationRules
 
 __all__ = ["IndependentComponents", "IndependentRows"]
@@ -58,10 +59,21 @@ class IndependentComponents:
     ----------
     rows : IndependentRows
     means, variances : ndarray of shape (n_components, n_features)
+
+    Raises
+    ------
+    NotPositiveDefiniteError
+        If a variance is not positive.
     """
 
     def __init__(self, rows: IndependentRows, means: NDArray[np.float64], variances: NDArray[np.float64]) -> None:
         self.rows, self.means, self.variances = rows, means, variances
+        singular = ~(variances > 0.0).all(axis=1)
+        if singular.any():
+            raise NotPositiveDefiniteError(
+                f"Component {int(singular.argmax())} has a variance of zero or below, or none at all. Raise reg_covar, or leave "
+                "out features that do not vary."
+            )
 
     def log_densities(self) -> NDArray[np.float64]:
         """Log density of the observed features, (n_components, n_rows), in nats; 0 where there are none."""

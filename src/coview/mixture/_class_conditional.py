@@ -234,6 +234,8 @@ class ClassConditionalGaussianMixture(LabeledClassifierMixin, GaussianDensity):
         views, y = self._validate_views_target(X, y, reset=True)
         table = views.stacked()
         self.classes_, codes = encode_labels(y, missing_label=self.missing_label, classes=self.classes)
+        if (codes < 0).all():
+            raise ValueError("No sample of y is labeled, so the classes cannot be told apart. Label at least one.")
         n_labels = np.bincount(codes[codes >= 0], minlength=len(self.classes_))
         self.pooling_ = self._chosen_pooling(n_labels)
         rng = check_random_state(self.random_state)

@@ -52,12 +52,12 @@ def starts(
     em: GaussianMixtureEM, n_components: int, n_init: int, explicit: Mapping[str, Array], rng: RandomState
 ) -> list[GaussianMixtureParameters]:
     """Where the iterations start; one place where means are given or there is nothing to choose."""
+    if set(explicit) == {"weights", "means", "covariances"}:
+        return [GaussianMixtureParameters(**explicit)]
     if len(em.table) < n_components:
         raise ValueError(
             f"n_components={n_components} must not exceed n_samples={len(em.table)}. Lower it, or give more samples."
         )
-    if set(explicit) == {"weights", "means", "covariances"}:
-        return [GaussianMixtureParameters(**explicit)]
     n_starts = 1 if n_components == 1 or "means" in explicit else n_init
     return [replace(clustered_gaussian_start(em, n_components, rng), **explicit) for _ in range(n_starts)]
 
