@@ -20,9 +20,9 @@ from coview.inference._component_choice import choose_n_components
 from coview.inference._component_distributions import (
     CategoricalComponents,
     ComponentDistribution,
+    ComponentParameters,
     GaussianComponents,
     MultinomialComponents,
-    Parameters,
     full_covariances,
 )
 from coview.inference._consensus import DenseConsensus, Experts, NewGrams, combine_experts
@@ -77,6 +77,7 @@ __all__ = [
     "CoEM",
     "CoEMState",
     "ComponentDistribution",
+    "ComponentParameters",
     "ConsensusFeaturePosterior",
     "ConsensusPrior",
     "CrossPosterior",
@@ -113,7 +114,6 @@ __all__ = [
     "MultinomialComponents",
     "NewFeatures",
     "NewGrams",
-    "Parameters",
     "PatternGrams",
     "Patterns",
     "Prior",

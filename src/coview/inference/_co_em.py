@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coview.inference._component_distributions import ComponentDistribution, Parameters
+from coview.inference._component_distributions import ComponentDistribution, ComponentParameters
 from coview.inference._em import EMRun, run_em
 
 __all__ = [
@@ -66,7 +66,7 @@ class CoEMState:
         ``Q(these parameters, those before the sweep)``, the right side of (12).
     """
 
-    parameters: tuple[Parameters, ...]
+    parameters: tuple[ComponentParameters, ...]
     log_prior: Array
     log_densities: tuple[Array, ...]
     posteriors: tuple[Array, ...]
@@ -147,7 +147,7 @@ class CoEM:
             parameters, np.where(totals > 0.0, masses / np.where(totals > 0.0, totals, 1.0), uniform)
         )
 
-    def start_from(self, parameters: Sequence[Parameters], prior: Array) -> CoEMState:
+    def start_from(self, parameters: Sequence[ComponentParameters], prior: Array) -> CoEMState:
         """A start at given parameters and priors (n_views, n_components)."""
         densities = tuple(
             view.distribution.log_densities(view.data, values)

@@ -15,14 +15,14 @@ from coview.linalg import cholesky
 __all__ = [
     "CategoricalComponents",
     "ComponentDistribution",
+    "ComponentParameters",
     "GaussianComponents",
     "MultinomialComponents",
-    "Parameters",
     "full_covariances",
 ]
 
 Array = NDArray[np.float64]
-Parameters = dict[str, NDArray[Any]]
+ComponentParameters = dict[str, NDArray[Any]]
 
 # Below this sum of weights nothing can be estimated without losing digits to underflow: the component keeps what it has.
 _NO_MASS = 1e-290
@@ -31,11 +31,11 @@ _NO_MASS = 1e-290
 class ComponentDistribution(Protocol):
     """What EM asks of the distribution of a view."""
 
-    def log_densities(self, data: Any, parameters: Parameters) -> Array:
+    def log_densities(self, data: Any, parameters: ComponentParameters) -> Array:
         """``log P(x_i | j)``, (n_samples, n_components)."""
         ...
 
-    def maximize(self, data: Any, weights: Array, previous: Parameters | None) -> Parameters:
+    def maximize(self, data: Any, weights: Array, previous: ComponentParameters | None) -> ComponentParameters:
         """Parameters that maximize the log densities under weights (n_samples, n_components).
 
         A component without mass keeps those of ``previous``; without these it gets what fits all samples.
@@ -66,11 +66,11 @@ class MultinomialComponents:
 
     smoothing: float
 
-    def log_densities(self, data: Any, parameters: Parameters) -> Array:
+    def log_densities(self, data: Any, parameters: ComponentParameters) -> Array:
         """``X log(theta).T``; minus infinity where a component excludes a word that occurs."""
         return _counted(data, parameters["theta"])
 
-    def maximize(self, data: Any, weights: Array, previous: Parameters | None) -> Parameters:
+    def maximize(self, data: Any, weights: Array, previous: ComponentParameters | None) -> ComponentParameters:
         """Expected counts, smoothed and normalized: equation (22) of Bickel and Scheffer."""
         counts = _expected_counts(data, weights)
         counts += self.smoothing
@@ -103,11 +103,11 @@ class CategoricalComponents:
     smoothing: float
     n_categories: NDArray[np.intp]
 
-    def log_densities(self, data: Any, parameters: Parameters) -> Array:
+    def log_densities(self, data: Any, parameters: ComponentParameters) -> Array:
         """Sum over the observed features."""
         return _counted(data, parameters["probabilities"])
 
-    def maximize(self, data: Any, weights: Array, previous: Parameters | None) -> Parameters:
+    def maximize(self, data: Any, weights: Array, previous: ComponentParameters | None) -> ComponentParameters:
         """Expected frequencies of the categories, smoothed."""
         counts = _expected_counts(data, weights)
         counts += self.smoothing
@@ -143,14 +143,14 @@ class GaussianComponents:
     regularization: Array
     name: str = "the view"
 
-    def log_densities(self, data: Any, parameters: Parameters) -> Array:
+    def log_densities(self, data: Any, parameters: ComponentParameters) -> Array:
         """Densities by one Cholesky factor per component, whatever shape the covariances have."""
         means, covariances = parameters["means"], parameters["covariances"]
         density = self._full_density if covariances.ndim == 3 else self._diagonal_density
         columns = [density(data, mean, covariance) for mean, covariance in zip(means, covariances, strict=True)]
         return np.column_stack(columns)
 
-    def maximize(self, data: Any, weights: Array, previous: Parameters | None) -> Parameters:
+    def maximize(self, data: Any, weights: Array, previous: ComponentParameters | None) -> ComponentParameters:
         """Weighted means, and covariances about the new means."""
         mass = weights.sum(axis=0)
         kept = mass <= _NO_MASS
@@ -171,7 +171,7 @@ class GaussianComponents:
         spread = data.std(axis=0)
         return (data - data.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0) / np.sqrt(data.shape[1])
 
-    def _moments(self, data: Array, weights: Array, mass: Array) -> Parameters:
+    def _moments(self, data: Array, weights: Array, mass: Array) -> ComponentParameters:
         shares = weights / mass
         means = shares.T @ data
         spreads = [self._spread(data - mean, share) for mean, share in zip(means, shares.T, strict=True)]
@@ -186,7 +186,7 @@ class GaussianComponents:
         variances = shares @ residuals**2 + self.regularization
         return np.asarray(variances if self.covariance_type == "diag" else variances.mean())
 
-    def _standard(self, n_components: int) -> Parameters:
+    def _standard(self, n_components: int) -> ComponentParameters:
         """Standard normal components, for a view that no sample has."""
         n_features = len(self.regularization)
         shape = {"full": (n_features, n_features), "diag": (n_features,), "spherical": ()}[self.covariance_type]
@@ -240,7 +240,9 @@ def full_covariances(covariances: Array, n_features: int) -> Array:
     return np.asarray(variances[:, :, None] * np.eye(n_features))
 
 
-def _with_rows_of(previous: Parameters, new: Parameters, kept: NDArray[np.bool_]) -> Parameters:
+def _with_rows_of(
+    previous: ComponentParameters, new: ComponentParameters, kept: NDArray[np.bool_]
+) -> ComponentParameters:
     """The new parameters, and the previous ones of the components that keep them."""
     old_spread, spread = previous["covariances"], new["covariances"]
     if old_spread.ndim != spread.ndim:  # the start had another shape of covariance, and what is kept is kept exactly

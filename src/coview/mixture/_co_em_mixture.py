@@ -11,10 +11,11 @@ from sklearn.utils import check_random_state
 
 from coview.base import Interval, StrOptions
 from coview.inference import (
+    GIVEN_START_PLATEAU,
     CoEM,
     CoEMState,
+    ComponentParameters,
     EMRun,
-    Parameters,
     ViewSamples,
     best_em_run,
     clustered_responsibilities,
@@ -36,10 +37,6 @@ from coview.views import Views
 __all__ = ["CoEMMixture"]
 
 Array = NDArray[np.float64]
-
-# A start that is given in full is followed for so many sweeps whatever the tolerance: whoever gives one and a number of
-# sweeps wants just these.
-_SWEEPS_FROM_GIVEN_START = 50
 
 
 class CoEMMixture(CoEMModel):
@@ -269,8 +266,7 @@ class CoEMMixture(CoEMModel):
             allowed=None if codes is None else (codes[:, None] < 0) | (codes[:, None] == self.component_classes_),
         )
         run = best_em_run(lambda start: self._run(problem, start), self._starts(problem, codes), n_jobs=self.n_jobs)
-        with np.errstate(invalid="ignore"):  # without smoothing the criterion may be minus infinity
-            warn_unless_converged(run, tol=self.tol, name="CoEMMixture")
+        warn_unless_converged(run, tol=self.tol, name="CoEMMixture")
         self._store(problem, run)
         return self
 
@@ -343,7 +339,7 @@ class CoEMMixture(CoEMModel):
 
     def _given(self, problem: CoEM, given: list[dict[str, Any]], priors: Array | None) -> CoEMState:
         m = self.n_components_
-        parameters: list[Parameters] = [
+        parameters: list[ComponentParameters] = [
             given_parameters(values, kind, name, m, self.view_n_features_[name], n_categories)
             for values, kind, name, n_categories in zip(
                 given, self.distributions_, self.view_names_, self._n_categories, strict=True
@@ -363,7 +359,7 @@ class CoEMMixture(CoEMModel):
         return [labeled_responsibilities(rows, codes, self.component_classes_, random_state) for _ in range(n_starts)]
 
     def _run(self, problem: CoEM, start: CoEMState) -> EMRun[CoEMState]:
-        plateau = _SWEEPS_FROM_GIVEN_START if self.params_init is not None else 10
+        plateau = GIVEN_START_PLATEAU if self.params_init is not None else 10
         run = problem.run(start, tol=self.tol, max_iter=self.max_iter, plateau=plateau)
         if self.verbose:
             end = "converged" if run.converged else "not converged"

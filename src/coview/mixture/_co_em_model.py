@@ -12,9 +12,9 @@ from coview.base import LabeledClassifierMixin, MultiViewEstimator
 from coview.inference import (
     CategoricalComponents,
     ComponentDistribution,
+    ComponentParameters,
     GaussianComponents,
     MultinomialComponents,
-    Parameters,
     ViewSamples,
     averaged_posterior,
     full_covariances,
@@ -39,7 +39,7 @@ class CoEMModel(LabeledClassifierMixin, MultiViewEstimator):
     consensus_: float
     classes_: NDArray[Any]
     component_classes_: NDArray[np.intp]
-    _parameters: list[Parameters]
+    _parameters: list[ComponentParameters]
     _priors: Array
     _joint_prior: Array
     _learned: NDArray[np.bool_]
