@@ -2,6 +2,7 @@
 
 from coview.gaussian_process._co_training_classifier import BayesianCoTrainingClassifier
 from coview.gaussian_process._co_training_regressor import BayesianCoTrainingRegressor
+from coview.gaussian_process._consensus_posterior import ConsensusPosterior
 from coview.gaussian_process._kernel_transformer import CoTrainingKernelTransformer
 from coview.gaussian_process._prepared import PreparedViews
 from coview.kernels import (
@@ -16,6 +17,7 @@ __all__ = [
     "BayesianCoTrainingClassifier",
     "BayesianCoTrainingRegressor",
     "CoTrainingKernelTransformer",
+    "ConsensusPosterior",
     "PreparedViews",
     "co_regularization_precision",
     "co_training_kernel",

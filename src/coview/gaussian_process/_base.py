@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, MultiViewEstimator, StrOptions
 from coview.exceptions import ViewError
+from coview.gaussian_process._consensus_posterior import ConsensusPosterior, scoring_posterior
 from coview.gaussian_process._evidence import evidence_around
 from coview.gaussian_process._fits import SettingFits, blas_threads
 from coview.gaussian_process._keys import kernel_key
@@ -370,16 +371,27 @@ class BayesianCoTraining(MultiViewEstimator):
         benefit = float(difference.mean()) if difference.size else np.nan
         return pd.Series({"benefit": benefit, "se": float(spread), "n_labeled": difference.size}, name=view)
 
-    def consensus_posterior(self) -> Any:
-        """Posterior of the latent function under the setting of the largest evidence.
+    def consensus_posterior(self, *, features: bool = False) -> ConsensusPosterior:
+        """Posterior of the latent function under the setting of the largest evidence, as scores of measurements need it.
+
+        Parameters
+        ----------
+        features : bool, default=False
+            Only of settings with features of each view; exact kernels by their leading 100 spectral features.
 
         Returns
         -------
-        posterior : LatentPosterior
-            With the label-free prior, the labeled rows, and moments at training rows and new ones.
+        posterior : ConsensusPosterior
+            With the label-free prior, moments at training rows, and kernel values of whatever a view may hold.
         """
         check_is_fitted(self)
-        return self._average.posterior(self._average.best)
+        return scoring_posterior(
+            self._average, self._prepared, self._fitted_y, self._temperature_of, features=features
+        )
+
+    def _temperature_of(self, position: int) -> float:
+        """Factor of the logit that predicts best from one setting."""
+        return 1.0
 
     def similarity(self, X: Any = None, rows: Any = None) -> NDArray[np.float64]:
         """How alike samples are to the fitted model before any label: covariances averaged over its settings.

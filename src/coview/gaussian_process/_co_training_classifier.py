@@ -259,6 +259,10 @@ class BayesianCoTrainingClassifier(LabeledClassifierMixin, BayesianCoTraining):
             raise ValueError(f"temperature must be positive, one number or a list; got {self.temperature!r}.")
         return temperatures
 
+    def _temperature_of(self, position: int) -> float:
+        scores = self._setting_scores[position] - 0.5 * np.square(np.log(self._fitted_temperatures))
+        return float(self._fitted_temperatures[scores.argmax()])
+
     def _with_amplitudes(self, settings: list[Setting]) -> list[Setting]:
         """The default grid of the mean model spread over amplitudes; other settings have theirs."""
         if not self._default_grid():

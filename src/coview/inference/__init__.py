@@ -70,6 +70,7 @@ from coview.inference._priors import ConsensusPrior, JointFeatures, JointPrior, 
 from coview.inference._regression import FactoredRegressionFit, RegressionFit, gaussian_log_density, regression_fit
 from coview.inference._shares import ViewWeights, rows_without_view
 from coview.inference._signed_squares import SignedSquares
+from coview.inference._view_information import ViewAdditions, consensus_covariances, view_additions
 
 __all__ = [
     "GIVEN_START_PLATEAU",
@@ -122,6 +123,7 @@ __all__ = [
     "RunningMixture",
     "ScaledFeatures",
     "SignedSquares",
+    "ViewAdditions",
     "ViewSamples",
     "ViewWeights",
     "Weighting",
@@ -137,6 +139,7 @@ __all__ = [
     "concatenated",
     "condition_components",
     "condition_gaussian",
+    "consensus_covariances",
     "covariance_root",
     "factor_em",
     "factor_posterior",
@@ -170,6 +173,7 @@ __all__ = [
     "row_slices",
     "rows_without_view",
     "run_em",
+    "view_additions",
     "warn_unless_converged",
     "weighted_quantile",
 ]

@@ -1,0 +1,6 @@
+"""What to measure or label next: utilities of missing views and labels, their costs, batches."""
+
+from coview.acquisition._costs import Costs
+from coview.acquisition._view_utilities import view_utilities
+
+__all__ = ["Costs", "view_utilities"]

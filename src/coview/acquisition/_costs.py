@@ -1,0 +1,202 @@
+"""What measurements cost: per view, per pair, shared by groups of views, and pairs that are impossible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from coview.exceptions import ViewError
+
+__all__ = ["Costs"]
+
+_IMPOSSIBLE = "impossible"
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Costs of measurements, in any unit.
+
+    Parameters
+    ----------
+    views : dict of str to float, default={}
+        Cost of each view for any sample; views that are not named cost nothing of their own.
+    pairs : dict of (sample, view) to float, default={}
+        Costs that replace those of the view.
+    groups : dict of str to (list of views, cost), default={}
+        What is paid once per sample for all views of a group, on top of their own costs: a blood draw, a visit. It counts as
+        paid where the sample has one of the views already. A view may be in several groups.
+    excluded : iterable of (sample, view), default=()
+        Pairs that cannot be measured.
+    label : float, default=0
+        Cost of one label.
+
+    Examples
+    --------
+    >>> from coview.acquisition import Costs
+    >>> costs = Costs({"mri": 900.0, "genes": 200.0}, groups={"visit": (["mri", "genes"], 50.0)})
+    >>> costs.of_pairs(["p1", "p2"], ["mri", "genes"], ["mri", "genes"], [[False, False], [True, False]])
+    array([950., 200.])
+    """
+
+    views: Mapping[str, float] = field(default_factory=dict)
+    pairs: Mapping[tuple[Any, str], float] = field(default_factory=dict)
+    groups: Mapping[str, tuple[Sequence[str], float]] = field(default_factory=dict)
+    excluded: Iterable[tuple[Any, str]] = ()
+    label: float = 0.0
+
+    def __post_init__(self) -> None:
+        # samples are compared as text: ids are text, and positions stand for those of samples without ids
+        object.__setattr__(self, "excluded", frozenset((str(sample), view) for sample, view in self.excluded))
+        object.__setattr__(self, "pairs", {(str(sample), view): price for (sample, view), price in self.pairs.items()})
+        named = [*self.views.items(), *self.pairs.items(), ("label", self.label)]
+        named += [(f"group {name!r}", price) for name, (_, price) in self.groups.items()]
+        for name, price in named:
+            if not np.isfinite(price) or price < 0.0:
+                raise ValueError(
+                    f"Costs must be finite and not negative; that of {name} is {price}. Exclude pairs that are impossible."
+                )
+
+    @classmethod
+    def of(cls, costs: Any) -> Self | None:
+        """Costs from whatever a caller has.
+
+        Parameters
+        ----------
+        costs : Costs, dict of view to cost, DataFrame or None
+            A table has columns ``view, cost`` and perhaps ``sample`` (a row then prices one pair, an empty sample the view),
+            ``group`` and ``group_cost``; the cost "impossible" excludes. Keys of a dict may also be pairs (sample, view).
+
+        Returns
+        -------
+        costs : Costs or None
+        """
+        if costs is None or isinstance(costs, cls):
+            return costs
+        if isinstance(costs, pd.DataFrame):
+            return cls._from_table(costs)
+        if isinstance(costs, Mapping):
+            pairs = {key: price for key, price in costs.items() if isinstance(key, tuple)}
+            excluded = [key for key, price in pairs.items() if _is_impossible(price)]
+            priced = {key: _price(price, key) for key, price in pairs.items() if not _is_impossible(price)}
+            views = {str(key): _price(price, key) for key, price in costs.items() if not isinstance(key, tuple)}
+            return cls(views, priced, excluded=excluded)
+        raise TypeError(f"costs must be Costs, a dict of views, a DataFrame or None; got {type(costs).__name__}.")
+
+    @classmethod
+    def _from_table(cls, table: pd.DataFrame) -> Self:
+        absent = [name for name in ("view", "cost") if name not in table.columns]
+        if absent:
+            raise ValueError(
+                f"A table of costs needs the columns view and cost; {absent} not found among {list(table.columns)}."
+            )
+        views: dict[str, float] = {}
+        pairs: dict[tuple[Any, str], float] = {}
+        members: dict[str, list[str]] = {}
+        prices: dict[str, float] = {}
+        excluded: list[tuple[Any, str]] = []
+        for row in table.to_dict("records"):
+            view, sample, group = str(row["view"]), row.get("sample"), row.get("group")
+            if sample is None or pd.isna(sample):
+                views[view] = _price(row["cost"], view)
+            elif _is_impossible(row["cost"]):
+                excluded.append((sample, view))
+            else:
+                pairs[sample, view] = _price(row["cost"], (sample, view))
+            if group is not None and not pd.isna(group):
+                members.setdefault(str(group), []).append(view)
+                price = row.get("group_cost")
+                if price is not None and not pd.isna(price):
+                    prices[str(group)] = _price(price, group)
+        unpriced = [group for group in members if group not in prices]
+        if unpriced:
+            raise ValueError(f"Groups need a group_cost in one of their rows; {unpriced} have none.")
+        groups = {group: (list(dict.fromkeys(names)), prices[group]) for group, names in members.items()}
+        return cls(views, pairs, groups, excluded)
+
+    def check(self, names: Sequence[str], samples: Iterable[Any]) -> None:
+        """Refuse views and samples that the data do not have.
+
+        Parameters
+        ----------
+        names : sequence of str
+        samples : iterable
+        """
+        pairs = [*self.pairs, *self.excluded]
+        priced = {
+            *self.views,
+            *(view for _, view in pairs),
+            *(view for group, _ in self.groups.values() for view in group),
+        }
+        _refuse_unknown("view", priced, names)
+        _refuse_unknown("sample", {sample for sample, _ in pairs}, map(str, samples))
+
+    def allowed(self, samples: Sequence[Any], views: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of some pairs can be measured.
+
+        Parameters
+        ----------
+        samples, views : sequences of the same length
+
+        Returns
+        -------
+        allowed : ndarray of bool
+        """
+        excluded = frozenset(self.excluded)
+        return np.array([(str(s), view) not in excluded for s, view in zip(samples, views, strict=True)], dtype=bool)
+
+    def of_pairs(
+        self, samples: Sequence[Any], views: Sequence[str], names: Sequence[str], presence: Any
+    ) -> NDArray[np.float64]:
+        """Cost of measuring each of some pairs alone, shares of groups included where they are not paid yet.
+
+        Parameters
+        ----------
+        samples, views : sequences of the same length
+        names : sequence of str
+            Views in the order of the columns of ``presence``.
+        presence : array-like of shape (n_pairs, n_views), dtype=bool
+            What the sample of each pair has already.
+
+        Returns
+        -------
+        costs : ndarray of shape (n_pairs,)
+        """
+        pairs = ((str(sample), view) for sample, view in zip(samples, views, strict=True))
+        total = np.array([self.pairs.get(pair, self.views.get(pair[1], 0.0)) for pair in pairs], dtype=np.float64)
+        views_of_pairs, presence = np.asarray(views, dtype=object), np.asarray(presence, dtype=bool)
+        for members, price in self.groups.values():
+            paid = presence[:, [name in members for name in names]].any(axis=1)
+            total += price * (np.isin(views_of_pairs, list(members)) & ~paid)
+        return total
+
+
+def _price(value: Any, name: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"The cost of {name!r} must be a number; got {value!r}.") from error
+
+
+def _is_impossible(value: Any) -> bool:
+    return isinstance(value, str) and value.strip().casefold() == _IMPOSSIBLE
+
+
+def _refuse_unknown(kind: str, wanted: Iterable[Any], known: Iterable[Any]) -> None:
+    """An error that names the nearest of the known names."""
+    known = list(known)
+    unknown = [name for name in wanted if name not in set(known)]
+    if not unknown:
+        return
+    texts = [str(name) for name in known]
+    shown = []
+    for name in sorted(unknown, key=str)[:5]:
+        near = get_close_matches(str(name), texts, n=2)
+        shown.append(f"{name!r}" + (f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""))
+    rest = f", ... ({len(unknown)} in all)" if len(unknown) > 5 else ""
+    raise ViewError(f"costs name {kind}s that the data do not have: {', '.join(shown)}{rest}. Correct or remove them.")

@@ -1,0 +1,160 @@
+"""What a missing view may hold: values and their probabilities, for every sample that lacks it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+from scipy.stats import qmc
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from coview.inference import covariance_root
+from coview.mixture import ClassConditionalGaussianMixture, IncompleteGaussianMixture
+from coview.views import Views
+
+__all__ = ["PossibleValues", "ViewDensity", "resolve_density"]
+
+Array = NDArray[np.float64]
+
+# One feature: trapezoid rule on this many standard deviations to both sides; more: as many quasi-random points.
+_REACH, _NODES, _POINTS = 8.5, 401, 256
+# Covariances of wider views are not estimated.
+_WIDEST = 100
+
+
+@dataclass(frozen=True)
+class PossibleValues:
+    """Values that one view may take for some samples.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_values, p_j)
+    weights : ndarray of shape (n_samples, n_values), or (n_samples, k)
+        Rows sum to one; in the second form sample c has values c k to c k + k - 1 to itself.
+    """
+
+    values: Array
+    weights: Array
+
+    @property
+    def own(self) -> bool:
+        """Whether each sample has its own values."""
+        return bool(self.weights.shape[1] != len(self.values))
+
+    def draws(self, n_draws: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+        """Positions of equally probable values for each sample (n_samples, n_draws), by systematic sampling.
+
+        All samples share the random numbers, so that comparisons between them do not depend on luck.
+        """
+        steps = np.cumsum(self.weights, axis=1)
+        steps /= steps[:, -1:]
+        picks = (np.arange(n_draws) + rng.uniform()) / n_draws
+        chosen = np.asarray((steps[:, None, :] < picks[None, :, None]).sum(axis=2))
+        return chosen + np.arange(len(steps))[:, None] * self.weights.shape[1] if self.own else chosen
+
+
+class ViewDensity:
+    """A fitted mixture, conditioned on what samples show.
+
+    Parameters
+    ----------
+    density : ClassConditionalGaussianMixture or IncompleteGaussianMixture
+    views : Views
+    labels : ndarray of shape (n_samples,) or None
+        Classes, None where unlabeled; used by densities that know classes.
+    random_state : int
+        Seeds quasi-random points.
+    """
+
+    def __init__(self, density: Any, views: Views, labels: NDArray[Any] | None, random_state: int) -> None:
+        self._density = density
+        self._seed = random_state
+        knows = labels is not None and hasattr(density, "classes_")
+        self._conditional = density.conditional(views, labels) if knows else density.conditional(views)
+        widths = np.cumsum([0, *views.n_features.values()])
+        self._columns = {name: np.arange(widths[j], widths[j + 1]) for j, name in enumerate(views.names)}
+        self._presence = views.presence
+
+    def values(self, view: str, samples: NDArray[np.intp], *, expectation: str) -> PossibleValues:
+        """What the view may hold for samples that lack it.
+
+        Views that are independent given the component have the same values for all samples, at different probabilities.
+        """
+        columns, mixing = self._columns[view], self._conditional.weights[samples]
+        if getattr(self._density, "covariance_type", "full") in ("view", "diag"):
+            used = np.flatnonzero(mixing.max(axis=0, initial=0.0) > 0.0)
+            means = self._density.means_[used][:, columns]
+            covariances = self._density.covariances_[used][:, columns[:, None], columns]
+            return _shared_values(mixing[:, used], means, covariances, expectation, self._seed)
+        return self._own_values(columns, samples, mixing, expectation)
+
+    def _own_values(
+        self, columns: NDArray[np.intp], samples: NDArray[np.intp], mixing: Array, expectation: str
+    ) -> PossibleValues:
+        """Values of each sample; covariances are those of its pattern of views."""
+        noise, weights = _standard_values(columns.size, expectation, self._seed)
+        values = np.empty((len(samples), mixing.shape[1], len(weights), columns.size))
+        values[...] = self._conditional.means[samples][:, :, columns][:, :, None]
+        _, first, pattern = np.unique(self._presence[samples], axis=0, return_index=True, return_inverse=True)
+        for position, at in enumerate(first):
+            row = self._conditional[int(samples[at])]
+            inside = np.searchsorted(row.missing, columns)
+            rows = np.flatnonzero(pattern.ravel() == position)
+            for k, covariance in enumerate(row.covariances):
+                values[rows, k] += noise @ covariance_root(covariance[np.ix_(inside, inside)]).T
+        each = (mixing[:, :, None] * weights).reshape(len(samples), -1)
+        return PossibleValues(values.reshape(-1, columns.size), each)
+
+
+def _shared_values(mixing: Array, means: Array, covariances: Array, expectation: str, seed: int) -> PossibleValues:
+    """The values of all components, weighted by sample."""
+    noise, weights = _standard_values(means.shape[1], expectation, seed)
+    parts = [mean + noise @ covariance_root(covariance).T for mean, covariance in zip(means, covariances, strict=True)]
+    each = (mixing[:, :, None] * weights).reshape(len(mixing), -1)
+    return PossibleValues(np.concatenate(parts), each)
+
+
+def _standard_values(n_features: int, expectation: str, seed: int) -> tuple[Array, Array]:
+    """Values (n, n_features) and weights that stand for a standard Gaussian.
+
+    The trapezoid rule converges faster than any power for smooth functions; Gauss-Hermite nodes do not where a kernel is
+    narrower than the Gaussian.
+    """
+    if expectation == "point_mass":
+        return np.zeros((1, n_features)), np.ones(1)
+    if n_features == 1:
+        z = np.linspace(-_REACH, _REACH, _NODES)
+        density = np.exp(-0.5 * z * z)
+        return z[:, None], density / density.sum()
+    sobol = qmc.Sobol(n_features, rng=np.random.default_rng(seed))
+    return ndtri(np.clip(sobol.random(_POINTS), 1e-12, 1.0 - 1e-12)), np.full(_POINTS, 1.0 / _POINTS)
+
+
+def resolve_density(density: Any, views: Views, labels: NDArray[Any] | None, random_state: int) -> Any:
+    """A fitted density: the one given, fitted if it is not yet, or the automatic one.
+
+    "auto" is a mixture for each class with covariances of views, which all classes share where one has fewer than ten labels;
+    for regression one Gaussian over all views. Views of more than 100 features have independent features.
+    """
+    if isinstance(density, str):
+        if density != "auto":
+            raise ValueError(f"density must be 'auto' or a mixture of coview.mixture; got {density!r}.")
+        wide = max(views.n_features.values()) > _WIDEST
+        if labels is None:
+            kind = "diag" if views.shape[1] > _WIDEST else "full"
+            density = IncompleteGaussianMixture(covariance_type=kind, random_state=random_state)
+        else:
+            kind = "diag" if wide else "view"
+            density = ClassConditionalGaussianMixture(covariance_type=kind, random_state=random_state)
+    elif not hasattr(density, "conditional"):
+        raise TypeError(f"density must be 'auto' or a mixture of coview.mixture; got {type(density).__name__}.")
+    try:
+        check_is_fitted(density, "weights_")
+    except NotFittedError:
+        return clone(density).fit(views, labels)
+    return density

@@ -1,0 +1,50 @@
+"""Utilities as tables, best first, with costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from coview.acquisition._costs import Costs
+from coview.views import Views
+
+__all__ = ["best_first", "per_cost", "ranked", "sample_names"]
+
+
+def ranked(
+    views: Views, pairs: NDArray[np.intp], utilities: NDArray[np.float64], costs: Costs | None, seed: int
+) -> pd.DataFrame:
+    """Pairs (n_pairs, 2) of sample and view with their utilities, best first; equal ones in random order."""
+    table = pd.DataFrame(
+        {
+            "sample": sample_names(views)[pairs[:, 0]],
+            "view": np.array(views.names, dtype=object)[pairs[:, 1]],
+            "utility": utilities,
+        }
+    )
+    if costs is not None:
+        presence = views.presence[pairs[:, 0]]
+        table["cost"] = costs.of_pairs(table["sample"].tolist(), table["view"].tolist(), views.names, presence)
+        table["utility_per_cost"] = per_cost(table["utility"].to_numpy(), table["cost"].to_numpy())
+    return best_first(table, seed)
+
+
+def sample_names(views: Views) -> NDArray[Any]:
+    """Ids of the samples as text, or their positions where they have none (n_samples,)."""
+    return views.index.to_numpy() if views.has_ids else np.arange(len(views))
+
+
+def best_first(table: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Rows by decreasing ``utility``, those without one last; equal ones in random order."""
+    shuffled = table.iloc[np.random.RandomState(seed).permutation(len(table))]
+    return shuffled.sort_values("utility", ascending=False, kind="stable", na_position="last").reset_index(drop=True)
+
+
+def per_cost(utilities: NDArray[np.float64], costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Utility per unit of cost; what costs nothing is worth infinitely much per cost if it is worth anything."""
+    free = np.sign(utilities) * np.where(utilities == 0.0, 0.0, np.inf) if (costs <= 0.0).any() else utilities
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(costs > 0.0, utilities / np.where(costs > 0.0, costs, 1.0), free))
