@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +12,8 @@ from coview.inference._gaussian_moments import LOST, EstimationRules
 
 __all__ = ["IndependentComponents", "IndependentRows"]
 
+# Values of rows that are taken at a time.
+_BATCH = 1 << 16
 _LOG_TWO_PI = float(np.log(2.0 * np.pi))
 
 
@@ -32,12 +36,17 @@ class IndependentRows:
         """These rows under components with such variances, (n_components, n_features)."""
         return IndependentComponents(self, means, variances)
 
-    def deviations(self, mean: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Deviations from a mean, 0 where a value is missing, (n_rows, n_features)."""
-        deviations = self.filled - mean
+    def squares(self, rows: slice, center: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Squared deviations from a center, 0 where a value is missing, for some of the rows."""
+        deviations = self.filled[rows] - center
         if self.observed is not None:
-            deviations *= self.observed
-        return deviations
+            deviations *= self.observed[rows]
+        return np.square(deviations, out=deviations)
+
+    def batches(self) -> Iterator[slice]:
+        """Rows a few at a time, so that what is made of them stays in a processor's cache."""
+        step = max(1, _BATCH // max(1, self.filled.shape[1]))
+        return (slice(start, start + step) for start in range(0, self.n_rows, step))
 
     def observed_sums(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """``weights`` (..., n_features) summed over the observed features of each row, (..., n_rows)."""
@@ -78,10 +87,10 @@ class IndependentComponents:
     def log_densities(self) -> NDArray[np.float64]:
         """Log density of the observed features, (n_components, n_rows), in nats; 0 where there are none."""
         log_densities = -0.5 * self.rows.observed_sums(np.log(self.variances) + _LOG_TWO_PI)
-        for k, (mean, variances) in enumerate(zip(self.means, self.variances, strict=True)):
-            whitened = self.rows.deviations(mean)
-            whitened /= np.sqrt(variances)
-            log_densities[k] -= 0.5 * np.einsum("ij,ij->i", whitened, whitened)
+        precisions = 1.0 / self.variances
+        for rows in self.rows.batches():
+            for k, mean in enumerate(self.means):
+                log_densities[k, rows] -= 0.5 * (self.rows.squares(rows, mean) @ precisions[k])
         return log_densities
 
     def maximize(
@@ -101,17 +110,15 @@ class IndependentComponents:
         seen = self.rows.observed_counts(responsibilities)
         counts = seen if rules.drop_unobserved else np.repeat(responsibilities.sum(axis=1)[:, None], seen.shape[1], 1)
         kept = counts > LOST
-        means, scatters = self.means.copy(), np.zeros_like(self.variances)
-        for k, responsibility in enumerate(responsibilities):
-            deviations = self.rows.deviations(self.means[k])
-            shift = np.divide(responsibility @ deviations, counts[k], out=np.zeros(len(seen[k])), where=kept[k])
-            means[k] += shift
-            deviations -= shift  # a missing value is completed by the old mean, so it deviates by the shift
-            if rules.drop_unobserved and self.rows.observed is not None:
-                deviations *= self.rows.observed
-            scatters[k] = responsibility @ np.square(deviations, out=deviations)
-        # a missing value also brings its variance
-        scatters += np.maximum(counts - seen, 0.0) * self.variances
+        sums = responsibilities @ self.rows.filled - seen * self.means
+        shifts = np.divide(sums, counts, out=np.zeros_like(seen), where=kept)
+        means = self.means + shifts
+        scatters = np.zeros_like(seen)
+        for rows in self.rows.batches():
+            for k, responsibility in enumerate(responsibilities[:, rows]):
+                scatters[k] += responsibility @ self.rows.squares(rows, means[k])
+        # a missing value is completed by the old mean, which deviates by the shift, and brings its variance
+        scatters += np.maximum(counts - seen, 0.0) * (self.variances + shifts**2)
         if rules.tied:
             scatters[...], divisors = scatters.sum(axis=0), np.repeat(counts.sum(axis=0)[None], len(counts), axis=0)
         else:
