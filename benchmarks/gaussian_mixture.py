@@ -2,7 +2,7 @@
 
     python benchmarks/gaussian_mixture.py [n ...] [--repeats 3] [--output FILE]
 
-50 features, 5 components. ``seconds`` are those of a fit of 10 iterations from the same start, by 10. With
+50 features, 5 components. ``seconds`` are those of a fit of 20 iterations from the same start, by 20. With
 patterns, every row lacks about a third of its features; ``growth`` is the time beside that of one such pattern for as many
 rows, ``doubled`` beside the same patterns for half as many rows.
 """
@@ -19,7 +19,7 @@ from timing import Row, command_line, rows_of, seconds
 from coview.mixture import IncompleteGaussianMixture
 
 SIZES = (20_000, 40_000)
-N_FEATURES, N_COMPONENTS, N_ITERATIONS = 50, 5, 10
+N_FEATURES, N_COMPONENTS, N_ITERATIONS = 50, 5, 20
 PATTERNS = (1, 10, 100, 1000)
 
 

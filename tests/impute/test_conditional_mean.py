@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from coview import Views
 from coview.exceptions import ViewError
 from coview.impute import ConditionalMeanImputer
-from coview.mixture import ClassConditionalGaussianMixture, IncompleteGaussianMixture
+from coview.mixture import ClassConditionalGaussianMixture, FactorMixture, IncompleteGaussianMixture
 
 from ..golden.loader import GOLDEN, as_array, compare
 
@@ -80,6 +80,13 @@ def test_mixtures_fitted_unfitted_and_frozen():
         ConditionalMeanImputer(fitted).fit({"c": X})
     with pytest.raises(NotFittedError):
         ConditionalMeanImputer(fitted).transform(views)
+
+
+@pytest.mark.parametrize("wrap", [lambda mixture: mixture, FrozenEstimator])
+def test_mixtures_that_cannot_impute_raise_in_fit(wrap):
+    _, views = line(2)
+    with pytest.raises(TypeError, match=r"FactorMixture is not\. Use IncompleteGaussianMixture"):
+        ConditionalMeanImputer(wrap(FactorMixture(1))).fit(views)
 
 
 def test_labels_reach_a_mixture_that_learns_from_them():

@@ -88,6 +88,7 @@ class ConditionalMeanImputer(OneToOneFeatureMixin, TransformerMixin, MultiViewEs
         """
         self._validate_params()
         views, y = self._validate_views_target(X, y, reset=True)
+        self._check_mixture()
         if self.mixture is not None and is_fitted_mixture(self.mixture):
             self.mixture_ = self.mixture
             self._completing.impute(views[:1])  # raises where the views are not those of the mixture
@@ -95,6 +96,15 @@ class ConditionalMeanImputer(OneToOneFeatureMixin, TransformerMixin, MultiViewEs
         default = IncompleteGaussianMixture("auto", random_state=self.random_state)
         self.mixture_ = (default if self.mixture is None else clone(self.mixture)).fit(views, y)
         return self
+
+    def _check_mixture(self) -> None:
+        mixture = self.mixture.estimator if isinstance(self.mixture, FrozenEstimator) else self.mixture
+        if mixture is not None and not (hasattr(mixture, "impute") and hasattr(mixture, "conditional")):
+            raise TypeError(
+                f"mixture must be able to impute and to give conditionals; {type(mixture).__name__} is not. Use "
+                "IncompleteGaussianMixture (with covariance_type='factor' for a mixture of factor analyzers) or "
+                "ClassConditionalGaussianMixture."
+            )
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Rows completed by conditional means.

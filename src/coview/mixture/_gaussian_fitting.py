@@ -45,6 +45,7 @@ _SCREENING = 30
 def estimation_rules(reg_covar: float | None, table: Array, **rules: bool) -> EstimationRules:
     """Rules of the M-step, with a ridge in the units of the features."""
     ridge = _RIDGE * feature_variances(table)[1] if reg_covar is None else np.full(table.shape[1], float(reg_covar))
+    ridge[np.isnan(table).all(axis=0)] = 0.0  # nothing is estimated there, so nothing may add up
     return EstimationRules(ridge, **rules)
 
 

@@ -83,7 +83,7 @@ def read_covariances(values: Any, means: Array, name: str = "covariances") -> Ar
     ValueError
         If the shape is not that of the means, or a matrix is not symmetric.
     NotPositiveDefiniteError
-        If a matrix is not positive definite.
+        If a matrix is not positive definite, even with 1e-6 of its diagonal added.
     """
     covariances = _read(values, name, (2, 3))
     if covariances.shape not in (means.shape, (*means.shape, means.shape[1])):

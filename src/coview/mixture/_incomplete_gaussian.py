@@ -55,7 +55,8 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
         Directions of a "factor" covariance.
     reg_covar : float, default=None
         Added to every variance in each iteration, in squared units of the features; None for 1e-6 of the variance of each
-        feature. Repeated rows need it.
+        feature. Repeated rows need it. At 0 a covariance that becomes singular gets the least jitter that can be factored,
+        and the likelihood may then fall. Not for "factor", whose noise is bounded from below instead.
     tol : float, default=1e-3
         Change of the log likelihood per sample, in nats, that ends the iterations.
     max_iter : int, default=500
