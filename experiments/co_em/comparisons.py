@@ -25,8 +25,9 @@ _DECIMALS = 12
 def summarize(scores: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """Mean entropy of every setting, and its difference from the setting it is held against.
 
-    Held against: in ``linked`` and ``readings`` co-EM as the defaults have it, from the same kind of start; in ``splits``
-    one view less; in ``consensus`` a weight of 1. The difference is this setting less that one, repetition by repetition.
+    Held against: in ``linked`` co-EM from the same kind of start with the same pseudo-count (1 for methods without); in
+    ``empty rows`` co-EM to which they are absent; in ``splits`` one view less; in ``consensus`` a weight of 1. The difference
+    is this setting less that one, repetition by repetition.
 
     Parameters
     ----------
@@ -65,7 +66,8 @@ def _reference(key: dict[Hashable, Any]) -> dict[Hashable, Any]:
     if part == "consensus":
         return key | {"consensus": "1"}
     n_views = 2 if key["data"] == "WebKB" else 3
-    return key | {"part": "linked", "method": CO_EM, "n_views": n_views, "smoothing": 1.0, "consensus": "1"}
+    smoothing = 1.0 if np.isnan(key["smoothing"]) else key["smoothing"]
+    return key | {"part": "linked", "method": CO_EM, "n_views": n_views, "smoothing": smoothing, "consensus": "1"}
 
 
 def _plain(key: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -105,7 +107,7 @@ def best_starts(scores: Sequence[dict[str, Any]]) -> pd.DataFrame:
     Parameters
     ----------
     scores : sequence of dict
-        Of the part ``linked``.
+        Those of the part ``linked`` with a pseudo-count of 1 count.
 
     Returns
     -------
@@ -115,7 +117,7 @@ def best_starts(scores: Sequence[dict[str, Any]]) -> pd.DataFrame:
         entropy (negative where the measure knows which runs are good).
     """
     frame = pd.DataFrame(scores)
-    frame = frame[(frame["part"] == "linked") & frame["criterion"].notna()]
+    frame = frame[(frame["part"] == "linked") & (frame["smoothing"] == 1.0)]
     keys = ["data", "method", "start", "n_clusters"]
     rows = []
     for key, runs in frame.groupby(keys, sort=False):

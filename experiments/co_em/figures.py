@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> None:
     folder = Path(arguments[0]) if arguments else Path(__file__).parent / "results"
     summary = pd.read_csv(folder / "summary.csv", dtype={"consensus": "str"}, keep_default_na=True)
     for name, figure in (
-        ("clusters.png", _clusters(summary[summary["part"] == "linked"])),
+        ("clusters.png", _clusters(summary[(summary["part"] == "linked") & (summary["smoothing"].fillna(1.0) == 1.0)])),
         ("views.png", _views(summary[summary["part"] == "splits"])),
         ("consensus.png", _consensus(summary[(summary["part"] == "consensus") & (summary["start"] == "random")])),
     ):

@@ -5,6 +5,7 @@ Run from a checkout with ``coview reproduce co-em --data DIR``; README.md beside
 
 import time
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +71,8 @@ def assemble(scores: Sequence[dict[str, Any]], linked: Sequence[Problem]) -> dic
         _NOTE,
         "## What the paper says",
         _markdown(claims),
-        *(_linked_table(problem, summary) for problem in linked),
-        _readings_table(summary),
+        *(_linked_table(problem, summary, smoothing) for smoothing in (1.0, 0.1) for problem in linked),
+        _others_table(summary),
         _starts_table(chosen, linked),
         *(_splits_table(summary, smoothing) for smoothing in (1.0, 0.1)),
         _consensus_table(summary),
@@ -95,12 +96,10 @@ def _run(part: str, problem: Problem, repeats: Sequence[int], seed: int) -> tupl
 def _claims(summary: pd.DataFrame) -> pd.DataFrame:
     """How often each statement of the paper holds."""
     rows = []
-    for start in _STARTS:
-        for method in (CONCATENATED, MERGED):
-            against = _chosen(summary, part="linked", method=method, start=start)
-            rows.append(
-                (f"co-EM below {method}, {_STARTS[start]} starts", "all data sets and numbers", _tally(against))
-            )
+    for smoothing, start, method in product((1.0, 0.1), _STARTS, (CONCATENATED, MERGED)):
+        against = _chosen(summary, part="linked", method=method, start=start, smoothing=smoothing)
+        statement = f"co-EM below {method}, {_STARTS[start]} starts, pseudo-count {smoothing:g}"
+        rows.append((statement, "15 of 15", _tally(against)))
     for smoothing in (1.0, 0.1):
         splits = _chosen(summary, part="splits", smoothing=smoothing)
         best = splits.loc[splits.groupby("data", sort=False)["mean"].idxmin(), "n_views"]
@@ -132,9 +131,10 @@ def _chosen(summary: pd.DataFrame, **values: Any) -> pd.DataFrame:
     return summary[mask]
 
 
-def _linked_table(problem: Problem, summary: pd.DataFrame) -> str:
+def _linked_table(problem: Problem, summary: pd.DataFrame, smoothing: float) -> str:
     """Figure 1 of one data set: methods by numbers of clusters, held against co-EM from the same kind of start."""
     rows = _chosen(summary, part="linked", data=problem.name)
+    rows = rows[rows["smoothing"].fillna(1.0) == smoothing]
     cells = {
         (method, _STARTS[start]): {f"{row['n_clusters']} clusters": _cell(row) for _, row in found.iterrows()}
         for (method, start), found in rows.groupby(["method", "start"], sort=False)
@@ -142,24 +142,21 @@ def _linked_table(problem: Problem, summary: pd.DataFrame) -> str:
     table = pd.DataFrame(
         [{"method": method, "start": start, **columns} for (method, start), columns in cells.items()]
     ).sort_values("start", ascending=False, kind="stable")
-    title = f"## Figure 1: {problem.name} ({problem.n_classes} classes), held against co-EM from the same starts"
-    return f"{title}\n\n{_markdown(table)}"
+    title = f"## Figure 1: {problem.name} ({problem.n_classes} classes), pseudo-count {smoothing:g}"
+    return f"{title}, held against co-EM from the same starts\n\n{_markdown(table)}"
 
 
-def _readings_table(summary: pd.DataFrame) -> str:
-    """Pseudo-counts and empty rows, at the true number of clusters."""
-    rows = summary[summary["part"] == "readings"]
+def _others_table(summary: pd.DataFrame) -> str:
+    """Empty rows that are observed, and no pseudo-count, at the true number of clusters."""
+    none = summary[(summary["part"] == "linked") & (summary["smoothing"] == 0.0)]
     table = [
-        {
-            "data": row["data"],
-            "method": row["method"],
-            "pseudo-count": f"{row['smoothing']:g}",
-            "start": _STARTS[row["start"]],
-            "bits": _cell(row),
-        }
-        for _, row in rows.sort_values(["data", "start", "smoothing"], ascending=[True, False, False]).iterrows()
+        {"data": row["data"], "method": row["method"], "pseudo-count": f"{row['smoothing']:g}"}
+        | {"start": _STARTS[row["start"]], "bits": _cell(row)}
+        for _, row in pd.concat([summary[summary["part"] == "empty rows"], none]).iterrows()
     ]
-    title = "## Pseudo-count and empty rows, true number of clusters, held against co-EM (pseudo-count 1, empty rows absent)"
+    title = (
+        "## Empty rows observed, and no pseudo-count: true number of clusters, held against co-EM (empty rows absent)"
+    )
     return f"{title}\n\n{_markdown(pd.DataFrame(table))}"
 
 

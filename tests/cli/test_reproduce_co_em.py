@@ -61,12 +61,12 @@ def test_runs_as_a_whole(paper, problems, monkeypatch):
     summary = pd.DataFrame(result["summary"])
     assert summary["n"].eq(2).all()
     assert summary["mean"].between(0.0, np.log2(3) + 1e-9).all()
-    assert set(summary["part"]) == {"linked", "readings", "splits", "consensus"}
+    assert set(summary["part"]) == {"linked", "empty rows", "splits", "consensus"}
     compared = summary[summary["part"] == "linked"]
     np.testing.assert_array_equal(compared["difference"].isna(), compared["method"] == "co-EM")
     found = summary[(summary["method"] == "co-EM") & (summary["start"] == "kmeans") & (summary["n_clusters"] == 3)]
     assert found["mean"].max() < 0.3
-    assert result["tables"].count("## ") == 7
+    assert result["tables"].count("## ") == 8
 
 
 def test_repetitions_do_not_depend_on_their_number(paper, problems):
