@@ -61,6 +61,10 @@ class _Scaled:
         source = of_labeled.transform(split.joint[split.labeled_view])
         return cls(split, of_labeled.transform(split.labeled), source, target, test, split.labeled_view in names)
 
+    def at_most(self, n_directions: int) -> int:
+        """So many directions, or as many as the narrower side has."""
+        return min(n_directions, self.source.shape[1], self.target.shape[1])
+
     def whitened(self) -> "_Scaled":
         """Principal components of variance 1 instead of features."""
         first = PCA(_KEPT_VARIANCE, whiten=True).fit(self.source)
@@ -107,11 +111,13 @@ def _of_subset(data: _Scaled, names: Sequence[str]) -> Iterator[tuple[str, NDArr
     yield "two-stage, guessed probabilities", _weighted(data, first.predict_proba(data.source))
     if not data.seen:
         # of whitened components the singular vectors are the canonical directions
-        yield "CCA + discriminant", _discriminant(data.whitened(), PLSSVD(_CANONICAL, scale=False))
+        white = data.whitened()
+        yield "CCA + discriminant", _discriminant(white, PLSSVD(white.at_most(_CANONICAL), scale=False))
+        n_directions = data.at_most(_DIRECTIONS)
         with warnings.catch_warnings():  # a view with fewer directions of its own than asked for
             warnings.simplefilter("ignore", ConvergenceWarning)
-            yield "canonical PLS + discriminant", _discriminant(data, PLSCanonical(_DIRECTIONS, scale=False))
-            mapped = PLSRegression(_DIRECTIONS, scale=False).fit(data.target, data.source).predict(data.test)
+            yield "canonical PLS + discriminant", _discriminant(data, PLSCanonical(n_directions, scale=False))
+            mapped = PLSRegression(n_directions, scale=False).fit(data.target, data.source).predict(data.test)
         yield "PLS regression onto the labeled view", first.predict(mapped)
 
 

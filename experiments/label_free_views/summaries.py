@@ -54,15 +54,20 @@ def summarize(scores: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     grouped = frame.groupby(_KEYS, sort=False, dropna=False)["accuracy"]
     summary = grouped.agg(mean="mean", sd="std", n="count").reset_index()
     summary[_KEYS] = summary[_KEYS].astype(object).where(summary[_KEYS].notna(), None)
+    return judged(summary)
+
+
+def judged(summary: pd.DataFrame) -> pd.DataFrame:
+    """Means with the published ones beside them, the distance in standard errors, and a verdict."""
     published = _published()
     rows = [published.get(tuple(row), (np.nan, np.nan, 1)) for row in summary[_KEYS].itertuples(index=False)]
     summary["published"], summary["published_sd"] = [row[0] for row in rows], [row[1] for row in rows]
     trials = np.array([row[2] for row in rows], dtype=float)
     error = np.sqrt(summary["sd"] ** 2 / summary["n"] + summary["published_sd"] ** 2 / trials)
     difference = summary["mean"] - summary["published"]
-    # where neither deviates, as with one component: equal is equal
+    # with one component neither deviates: equal is equal
     with np.errstate(divide="ignore", invalid="ignore"):
-        summary["standard_errors"] = np.where(np.abs(difference) < 1e-3, 0.0, difference / error)
+        summary["standard_errors"] = np.where(np.abs(difference) < 1e-6, 0.0, difference / error)
     summary["verdict"] = summary["standard_errors"].map(verdict)
     return summary
 
