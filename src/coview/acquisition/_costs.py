@@ -196,7 +196,7 @@ def _refuse_unknown(kind: str, wanted: Iterable[Any], known: Iterable[Any]) -> N
     texts = [str(name) for name in known]
     shown = []
     for name in sorted(unknown, key=str)[:5]:
-        near = get_close_matches(str(name), texts, n=2)
+        near = get_close_matches(str(name), texts, n=2, cutoff=0.5)
         shown.append(f"{name!r}" + (f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""))
     rest = f", ... ({len(unknown)} in all)" if len(unknown) > 5 else ""
     raise ViewError(f"costs name {kind}s that the data do not have: {', '.join(shown)}{rest}. Correct or remove them.")

@@ -54,8 +54,12 @@ class PossibleValues:
         steps = np.cumsum(self.weights, axis=1)
         steps /= steps[:, -1:]
         picks = (np.arange(n_draws) + rng.uniform()) / n_draws
-        chosen = np.asarray((steps[:, None, :] < picks[None, :, None]).sum(axis=2))
-        return chosen + np.arange(len(steps))[:, None] * self.weights.shape[1] if self.own else chosen
+        n, k = steps.shape
+        row = np.arange(n)[:, None]
+        # one search through the steps of all rows, row by row between one whole number and the next
+        chosen = np.searchsorted((steps + row).ravel(), (picks + row).ravel()).reshape(n, n_draws)
+        within = np.asarray(np.clip(chosen - row * k, 0, k - 1), dtype=np.intp)
+        return np.asarray(within + row * k) if self.own else within
 
 
 class ViewDensity:

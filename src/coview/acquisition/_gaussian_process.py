@@ -35,7 +35,7 @@ class ConsensusScores:
     def __init__(self, posterior: Any) -> None:
         self._posterior = posterior
         self._consensus: DenseConsensus = posterior.prior.consensus
-        self._covariances = consensus_covariances(posterior.latent)
+        self._covariances, self._crosses = consensus_covariances(posterior.latent)
 
     def information(self, view: str, samples: NDArray[np.intp], possible: PossibleValues) -> Array:
         """Mutual information of the consensus function and the view of each sample, in nats (n_samples,)."""
@@ -55,10 +55,9 @@ class ConsensusScores:
         """Expected fall of the variance of the latent function summed over the samples ``over``, in squared latent units."""
         additions = self._additions(view, possible.values)
         total = np.zeros(samples.size)
-        for S in self._covariances:
-            M = S[:, over] @ S[over]
-            total += additions.variance_reduction(S, M, samples, possible.weights)
-        return np.asarray(self._posterior.latent.scale * total)
+        for S, C in zip(self._covariances, self._crosses, strict=True):
+            total += additions.variance_reduction(S, C[over].T @ C[over], samples, possible.weights)
+        return total
 
     def take(self, view: str, sample: int, value: Array) -> None:
         """Update the covariances as if ``value`` (p_j,) had been measured; sites of the labels stay as they are.
@@ -70,9 +69,11 @@ class ConsensusScores:
         u[additions.rows] = additions.solved[:, 0]
         u[sample] -= 1.0
         precision = additions.precisions[0]
-        for S in self._covariances:
+        for S, C in zip(self._covariances, self._crosses, strict=True):
             moved = S @ u
-            S -= (precision / (1.0 + precision * (u @ moved))) * np.outer(moved, moved)
+            gain = precision / (1.0 + precision * (u @ moved))
+            C -= gain * np.outer(C @ u, moved)
+            S -= gain * np.outer(moved, moved)
 
     def _additions(self, view: str, values: Array) -> ViewAdditions:
         j = self._posterior.names.index(view)

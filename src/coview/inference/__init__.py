@@ -28,6 +28,7 @@ from coview.inference._component_distributions import (
 from coview.inference._consensus import DenseConsensus, Experts, NewGrams, combine_experts
 from coview.inference._dense_covariance import DenseCovariance
 from coview.inference._em import GIVEN_START_PLATEAU, EMRun, best_em_run, run_em, warn_unless_converged
+from coview.inference._entropies import label_information, predictive_entropies
 from coview.inference._evidence import EvidenceMaximum, maximize_evidence
 from coview.inference._factor_em import FactorData, factor_em, factor_responsibilities
 from coview.inference._factor_mixture import FactorParameters, FactorPosterior, factor_posterior
@@ -63,6 +64,12 @@ from coview.inference._laplace import LaplaceFit, laplace_fit
 from coview.inference._latent_posterior import LatentPosterior
 from coview.inference._left_out import left_out_elsewhere
 from coview.inference._logistic_normal import logistic_normal_mean, moderated_logit
+from coview.inference._measurement_effects import (
+    LabelSites,
+    MeasurementEffects,
+    MeasurementPosterior,
+    Measurements,
+)
 from coview.inference._missingness import MissingnessPattern, missingness_patterns
 from coview.inference._pair_weights import Patterns
 from coview.inference._posterior import CrossPosterior, latent_posteriors
@@ -107,10 +114,14 @@ __all__ = [
     "IndependentConditional",
     "JointFeatures",
     "JointPrior",
+    "LabelSites",
     "LabeledCovariance",
     "LaplaceFit",
     "LatentPosterior",
     "MeanPrior",
+    "MeasurementEffects",
+    "MeasurementPosterior",
+    "Measurements",
     "MissingnessPattern",
     "MultinomialComponents",
     "NewFeatures",
@@ -153,6 +164,7 @@ __all__ = [
     "gaussian_start",
     "is_given_in_full",
     "joint_log_density",
+    "label_information",
     "labeled_covariance",
     "labeled_gaussian_start",
     "labeled_responsibilities",
@@ -168,6 +180,7 @@ __all__ = [
     "mixture_posterior",
     "moderated_logit",
     "observed_moments",
+    "predictive_entropies",
     "random_responsibilities",
     "regression_fit",
     "row_slices",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from coview.inference._consensus import DenseConsensus
 from coview.inference._posterior import CrossPosterior
 from coview.inference._priors import ConsensusPrior
 from coview.linalg import CholeskyFactor
@@ -64,9 +65,10 @@ class ViewAdditions:
         return result
 
     def variance_reduction(self, S: Array, M: Array, samples: NDArray[np.intp], weights: Array) -> Array:
-        """Expected fall of the posterior variances summed over some samples (n_candidates,); ``M = S(:, T) S(T, :)``.
+        """Expected fall of posterior variances summed over some samples T (n_candidates,).
 
-        By ``S' = S - lambda S u u^T S / (1 + lambda u^T S u)``.
+        ``M = C(T, :)^T C(T, :)`` with C the covariances between what is summed and the consensus function, since
+        ``S' = S - lambda S u u^T S / (1 + lambda u^T S u)``.
         """
         result = np.empty(samples.size)
         for block, values, weight in self._blocks(weights):
@@ -155,14 +157,21 @@ def view_additions(
     return ViewAdditions(rows, factor.half_solve(half, transposed=True), 1.0 / (novel + view_variance))
 
 
-def consensus_covariances(posterior: CrossPosterior) -> Array:
-    """Posterior covariance of the consensus function, without scale and bias, for each latent function (K, n, n).
+def consensus_covariances(posterior: CrossPosterior) -> tuple[Array, Array]:
+    """Posterior covariances of the consensus function, without scale and bias, for each latent function.
 
-    ``S = Delta^{-1}`` of equation (16) of Yu et al., 2009, its Phi zero where a sample has no label; O(n^2 n_labeled) each.
+    Returns
+    -------
+    among : ndarray of shape (K, n, n)
+        ``S = Delta^{-1}`` of equation (16) of Yu et al., 2009, its Phi zero where a sample has no label.
+    with_latent : ndarray of shape (K, n, n)
+        Between ``g = b + s f_c`` (rows) and ``f_c``. O(n^2 n_labeled) each.
     """
     prior = posterior.prior
-    if not isinstance(prior, ConsensusPrior):
-        raise TypeError("Only a prior of the consensus function has its covariance.")
-    K = prior.consensus.consensus_covariance  # type: ignore[union-attr]
-    known = np.sqrt(posterior.scale) * (posterior.variance_factors @ K[posterior.rows])
-    return np.asarray(K - np.swapaxes(known, 1, 2) @ known)
+    if not isinstance(prior, ConsensusPrior) or not isinstance(prior.consensus, DenseConsensus):
+        raise TypeError("Only a prior of the consensus function, from Gram matrices, has its covariance.")
+    K, s = prior.consensus.consensus_covariance, np.sqrt(posterior.scale)
+    known = s * (posterior.variance_factors @ K[posterior.rows])
+    of_latent = posterior.variance_factors @ (posterior.scale * K[posterior.rows] + posterior.bias_variance)
+    among = K - np.swapaxes(known, 1, 2) @ known
+    return among, s * K - np.swapaxes(of_latent, 1, 2) @ known
