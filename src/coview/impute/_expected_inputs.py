@@ -56,6 +56,11 @@ class MixtureParameters:
     def of(cls, mixture: Any) -> MixtureParameters:
         """Those of a fitted mixture."""
         if not is_fitted_mixture(mixture):
+            if hasattr(mixture, "weights_"):
+                raise ValueError(
+                    f"mixture must have covariances_, one matrix per component; {type(mixture).__name__} has none. Take an "
+                    'IncompleteGaussianMixture, with covariance_type="factor" for many features.'
+                )
             raise NotFittedError(
                 f"mixture must be fitted, with {', '.join(_ARRAYS)}; got {mixture!r}. Call its fit first, or make it with "
                 "from_parameters."

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
-from coview.inference import MissingnessPattern, condition_components, missingness_patterns
+from coview.inference import MissingnessPattern, condition_components, missingness_patterns, mixture_posterior
 
 __all__ = ["ExpectedRows", "RowStack", "count_rows", "expected_rows", "one_thread_where_small"]
 
@@ -130,12 +129,11 @@ def _conditioned(
 ) -> ExpectedRows:
     values = pattern.values(table)
     conditionals = condition_components(means, covariances, pattern.observed, pattern.missing)
-    log_joint = np.log(weights)[:, None] + [given.log_density(values) for given in conditionals]
+    responsibilities, _ = mixture_posterior(weights, np.stack([given.log_density(values) for given in conditionals]))
     completed = np.empty((len(weights), len(values), table.shape[1]))
     completed[:, :, pattern.observed] = values
     for k, given in enumerate(conditionals):
         completed[k][:, pattern.missing] = given.mean(values)
-    responsibilities = np.exp(log_joint - logsumexp(log_joint, axis=0))
     spread = np.stack([given.covariance for given in conditionals])
     return ExpectedRows(pattern.rows, pattern.missing, responsibilities, completed, spread)
 
