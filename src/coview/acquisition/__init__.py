@@ -1,6 +1,7 @@
 """What to measure or label next: utilities of missing views and labels, their costs, batches."""
 
 from coview.acquisition._costs import Costs
+from coview.acquisition._label_utilities import label_utilities
 from coview.acquisition._view_utilities import view_utilities
 
-__all__ = ["Costs", "view_utilities"]
+__all__ = ["Costs", "label_utilities", "view_utilities"]
