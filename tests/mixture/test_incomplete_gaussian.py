@@ -333,6 +333,26 @@ def test_known_parameters_with_and_without_names_of_views():
     assert plain.impute([[0.0, np.nan]]).shape == (1, 2)
 
 
+def test_few_directions_need_no_matrix_of_all_features():
+    """Densities, conditionals and draws by the factors are those of the covariance matrices."""
+    X, _ = clusters(8, 60, missing=0.3)
+    X = X * [1.0, 1e-3, 1e3, 5.0]
+    X[3] = np.nan
+    model = IncompleteGaussianMixture(2, covariance_type="factor", random_state=0).fit(X)
+    dense = IncompleteGaussianMixture.from_parameters(model.weights_, model.means_, model.covariances_)
+    np.testing.assert_allclose(model.score_samples(X), dense.score_samples(X), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(model.responsibilities(X), dense.responsibilities(X), rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(model.impute(X), dense.impute(X), rtol=1e-8)
+    for row, other in zip(model.conditional(X), dense.conditional(X), strict=True):
+        np.testing.assert_allclose(row.means, other.means, rtol=1e-7)
+        np.testing.assert_allclose(row.covariances, other.covariances, rtol=1e-6, atol=1e-12)
+    drawn, components = model.sample(20000)
+    for k in range(2):
+        size = np.sqrt(np.diag(model.covariances_[k]))
+        got = np.cov(drawn[components == k].T) / size / size[:, None]
+        np.testing.assert_allclose(got, model.covariances_[k] / size / size[:, None], atol=0.05)
+
+
 def test_a_second_fit_forgets_the_first():
     X, _ = clusters(8, 60)
     model = IncompleteGaussianMixture(2, covariance_type="factor", random_state=0).fit(X)

@@ -40,6 +40,7 @@ from coview.inference._feature_posterior import ConsensusFeaturePosterior, Featu
 from coview.inference._feature_rows import FeatureRows, HeldFeatures, ScaledFeatures, row_slices
 from coview.inference._feature_sums import FeatureSums, PatternGrams, RowSums, feature_sums
 from coview.inference._gaussian_conditionals import (
+    FactorConditional,
     GaussianConditional,
     IndependentConditional,
     condition_components,
@@ -95,6 +96,7 @@ __all__ = [
     "EstimationRules",
     "EvidenceMaximum",
     "Experts",
+    "FactorConditional",
     "FactorData",
     "FactorParameters",
     "FactorPosterior",

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coview.exceptions import NotPositiveDefiniteError
-from coview.linalg import cholesky, half_solve_rows
+from coview.linalg import CholeskyFactor, cholesky, half_solve_rows
 
 __all__ = [
+    "FactorConditional",
     "GaussianConditional",
     "IndependentConditional",
     "condition_components",
@@ -108,6 +109,56 @@ class IndependentConditional:
     def covariance(self) -> NDArray[np.float64]:
         """Diagonal matrix of the variances, (n_missing, n_missing)."""
         return np.diag(self.variances_missing)
+
+
+@dataclass(frozen=True)
+class FactorConditional:
+    """The same for few directions beside noise, covariance ``A A^T + diag(noise)``, without a matrix of all features.
+
+    Attributes
+    ----------
+    mean_observed, mean_missing : ndarray of shape (n_observed,), (n_missing,)
+    loadings_observed, loadings_missing : ndarray of shape (n_observed, n_factors), (n_missing, n_factors)
+        Rows of A.
+    noise_observed, noise_missing : ndarray of shape (n_observed,), (n_missing,)
+        Variances of the noise, positive.
+    """
+
+    mean_observed: NDArray[np.float64]
+    mean_missing: NDArray[np.float64]
+    loadings_observed: NDArray[np.float64]
+    loadings_missing: NDArray[np.float64]
+    noise_observed: NDArray[np.float64]
+    noise_missing: NDArray[np.float64]
+
+    def mean(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Conditional mean of the missing features, (n_rows, n_missing); O(n_features n_factors) per row."""
+        factors = (values - self.mean_observed) @ self._regression.T
+        return np.asarray(factors @ self.loadings_missing.T + self.mean_missing)
+
+    @cached_property
+    def _precision(self) -> CholeskyFactor:
+        """Factor of ``I + A_o^T diag(noise)^{-1} A_o``, the precision of the factors given what is observed."""
+        scaled = self.loadings_observed / np.sqrt(self.noise_observed)[:, None]
+        return cholesky(np.eye(scaled.shape[1]) + scaled.T @ scaled, name="The precision of the factors")
+
+    @cached_property
+    def _regression(self) -> NDArray[np.float64]:
+        """Expected factors per unit of deviation, (n_factors, n_observed)."""
+        return self._precision.solve((self.loadings_observed / self.noise_observed[:, None]).T)
+
+    @property
+    def coefficients(self) -> NDArray[np.float64]:
+        """Regression of the missing features on the observed ones, (n_missing, n_observed)."""
+        return np.asarray(self.loadings_missing @ self._regression)
+
+    @cached_property
+    def covariance(self) -> NDArray[np.float64]:
+        """Conditional covariance of the missing features, (n_missing, n_missing)."""
+        half = self._precision.half_solve(np.array(self.loadings_missing.T))
+        covariance = half.T @ half
+        covariance.flat[:: len(covariance) + 1] += self.noise_missing
+        return np.asarray(covariance)
 
 
 def condition_gaussian(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from coview.inference import (
-    GaussianConditional,
-    GaussianMixtureParameters,
-    IndependentConditional,
     MissingnessPattern,
-    condition_components,
     covariance_root,
     missingness_patterns,
 )
@@ -65,8 +61,8 @@ class ConditionalMixture(Sequence[ConditionalRow]):
         NaN where a value is missing.
     weights : ndarray of shape (n_samples, n_components)
         Of the components, given what each row shows.
-    parameters : GaussianMixtureParameters
-        Means and covariances of the components.
+    condition : callable
+        ``(observed, missing) -> conditionals``, one per component, as :func:`coview.inference.condition_components` gives.
 
     Attributes
     ----------
@@ -82,14 +78,11 @@ class ConditionalMixture(Sequence[ConditionalRow]):
            [0., 0.]])
     """
 
-    def __init__(self, table: Array, weights: Array, parameters: GaussianMixtureParameters) -> None:
+    def __init__(self, table: Array, weights: Array, condition: Callable[..., list[Any]]) -> None:
         self.weights = weights
         self._table = table
         self._patterns = missingness_patterns(~np.isnan(table))
-        self._conditionals = [
-            condition_components(parameters.means, parameters.covariances, pattern.observed, pattern.missing)
-            for pattern in self._patterns
-        ]
+        self._conditionals = [condition(pattern.observed, pattern.missing) for pattern in self._patterns]
         self._pattern_of_row = np.empty(len(table), dtype=np.intp)
         for position, pattern in enumerate(self._patterns):
             self._pattern_of_row[pattern.rows] = position
@@ -185,7 +178,7 @@ class ConditionalMixture(Sequence[ConditionalRow]):
 
     def _by_pattern(
         self,
-    ) -> Iterator[tuple[MissingnessPattern, Array, list[GaussianConditional | IndependentConditional]]]:
+    ) -> Iterator[tuple[MissingnessPattern, Array, list[Any]]]:
         """Patterns that miss something, weights of their rows, components given them."""
         for pattern, conditionals in zip(self._patterns, self._conditionals, strict=True):
             if len(pattern.missing):
@@ -193,7 +186,7 @@ class ConditionalMixture(Sequence[ConditionalRow]):
 
     def _incomplete(
         self,
-    ) -> Iterator[tuple[MissingnessPattern, int, GaussianConditional | IndependentConditional, Array]]:
+    ) -> Iterator[tuple[MissingnessPattern, int, Any, Array]]:
         """The same component by component, with the observed values."""
         for pattern, _, conditionals in self._by_pattern():
             values = pattern.values(self._table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coview.exceptions import ViewError
-from coview.inference import EstimationRules, GaussianMixtureEM, GaussianMixtureParameters, covariance_root
+from coview.inference import (
+    EstimationRules,
+    GaussianMixtureEM,
+    GaussianMixtureParameters,
+    condition_components,
+    covariance_root,
+)
 from coview.mixture._base import StackedViewsEstimator
 from coview.mixture._conditional_mixture import ConditionalMixture
 from coview.views import Views
@@ -112,7 +119,10 @@ class GaussianDensity(StackedViewsEstimator):
         return np.ascontiguousarray(responsibilities.T), log_likelihood
 
     def _conditional(self, table: Array, weights: Array) -> ConditionalMixture:
-        return ConditionalMixture(table, weights, self._parameters())
+        parameters = self._parameters()
+        return ConditionalMixture(
+            table, weights, partial(condition_components, parameters.means, parameters.covariances)
+        )
 
     def _draw(self, n_samples: int) -> tuple[Array, NDArray[np.intp]]:
         """Samples (n_samples, n_features), and the component of each."""
@@ -120,17 +130,17 @@ class GaussianDensity(StackedViewsEstimator):
         if n_samples < 1:
             raise ValueError(f"n_samples must be at least 1; got {n_samples}.")
         rng = check_random_state(self.random_state)
-        parameters = self._parameters()
         components = rng.choice(len(self.weights_), size=n_samples, p=self.weights_ / self.weights_.sum())
-        rows = rng.standard_normal((n_samples, self.means_.shape[1]))
+        rows = self.means_[components]
         for k in np.unique(components):
-            drawn, covariance = components == k, parameters.covariances[k]
-            rows[drawn] = (
-                rows[drawn] * np.sqrt(covariance)
-                if covariance.ndim == 1
-                else rows[drawn] @ covariance_root(covariance).T
-            )
-        return rows + self.means_[components], components
+            drawn = components == k
+            rows[drawn] += self._deviations(int(k), int(drawn.sum()), rng)
+        return rows, components
+
+    def _deviations(self, component: int, n_samples: int, rng: np.random.RandomState) -> Array:
+        """Draws from a component less its mean, (n_samples, n_features)."""
+        noise, covariance = rng.standard_normal((n_samples, self.means_.shape[1])), self._covariances[component]
+        return noise * np.sqrt(covariance) if covariance.ndim == 1 else noise @ covariance_root(covariance).T
 
     def _adopt_views(self, widths: Mapping[str, int] | Sequence[int]) -> None:
         """Views that parameters given as such are about; without names, views of any name are taken by position."""

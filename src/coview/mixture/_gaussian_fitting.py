@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
@@ -22,12 +21,10 @@ from coview.inference import (
     feature_variances,
     run_em,
 )
-from coview.mixture._factor_mixture import FactorMixture
 
 __all__ = [
     "estimation_rules",
     "fit_best_size",
-    "fit_factor_covariances",
     "follow_best_start",
     "n_free_parameters",
     "starts",
@@ -131,21 +128,3 @@ def n_free_parameters(blocks: Sequence[NDArray[np.intp]], n_components: int, *, 
     p = sum(len(block) for block in blocks)
     of_covariance = sum(len(block) * (len(block) + 1) // 2 for block in blocks)
     return n_components * (p + 1) - 1 + (1 if tied else n_components) * of_covariance
-
-
-def fit_factor_covariances(mixture: Any, table: Array) -> None:
-    """Fit covariances of few directions beside noise, in the units of the features; stores all learned attributes."""
-    names = ("n_components", "n_factors", "tol", "max_iter", "n_init", "max_components", "n_jobs", "verbose")
-    settings = {name: getattr(mixture, name) for name in names}
-    factors = FactorMixture(**settings, random_state=mixture.random_state)
-    factors._fit_table(table, None, 0)
-    scales = factors.feature_scales_
-    mixture.weights_ = factors.weights_
-    mixture.means_ = factors.means_ * scales + factors.feature_means_
-    mixture.loadings_ = factors.loadings_ * scales[:, None]
-    mixture.noise_variance_ = factors.noise_variance_ * scales**2
-    volume = float(factors._log_volumes(table).sum())  # between standardized features and their own units
-    mixture.bic_by_n_components_ = {k: value - 2.0 * volume for k, value in factors.bic_by_n_components_.items()}
-    for name in ("n_components_", "log_likelihood_trace_", "n_iter_", "converged_"):
-        setattr(mixture, name, getattr(factors, name))
-    mixture.lower_bound_ = float(mixture.log_likelihood_trace_[-1]) / len(table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -20,11 +21,11 @@ from coview.inference import (
     warn_unless_converged,
 )
 from coview.mixture._conditional_mixture import ConditionalMixture
+from coview.mixture._factor_covariances import condition_factors, factor_posteriors, fit_factor_covariances
 from coview.mixture._gaussian_density import GaussianDensity
 from coview.mixture._gaussian_fitting import (
     estimation_rules,
     fit_best_size,
-    fit_factor_covariances,
     follow_best_start,
     n_free_parameters,
     starts,
@@ -269,6 +270,23 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
         covariances = self.loadings_ @ self.loadings_.mT
         np.einsum("kii->ki", covariances)[...] += self.noise_variance_
         return GaussianMixtureParameters(self.weights_, self.means_, covariances)
+
+    def _posterior(self, table: Array, allowed: NDArray[np.bool_] | None = None) -> tuple[Array, Array]:
+        return factor_posteriors(self, table) if "loadings_" in vars(self) else super()._posterior(table, allowed)
+
+    def _conditional(self, table: Array, weights: Array) -> ConditionalMixture:
+        if "loadings_" not in vars(self):
+            return super()._conditional(table, weights)
+        return ConditionalMixture(
+            table, weights, partial(condition_factors, self.means_, self.loadings_, self.noise_variance_)
+        )
+
+    def _deviations(self, component: int, n_samples: int, rng: np.random.RandomState) -> Array:
+        if "loadings_" not in vars(self):
+            return super()._deviations(component, n_samples, rng)
+        A = self.loadings_[component]
+        noise = rng.standard_normal((n_samples, len(A))) * np.sqrt(self.noise_variance_)
+        return np.asarray(noise + rng.standard_normal((n_samples, A.shape[1])) @ A.T)
 
     def _n_parameters(self) -> int:
         """Number of free parameters; rotations of factors are not counted."""
