@@ -2,6 +2,8 @@
 
 from coview.acquisition._costs import Costs
 from coview.acquisition._label_utilities import label_utilities
+from coview.acquisition._selection import select_batch
+from coview.acquisition._view_batches import select_views
 from coview.acquisition._view_utilities import view_utilities
 
-__all__ = ["Costs", "label_utilities", "view_utilities"]
+__all__ = ["Costs", "label_utilities", "select_batch", "select_views", "view_utilities"]

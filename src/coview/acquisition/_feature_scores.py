@@ -87,6 +87,14 @@ class FeatureScores:
                 total[block] += np.einsum("cv,cv->c", possible.weights[block], gain)
         return total
 
+    def take(self, view: str, sample: int, value: Array) -> None:
+        """Go on as if ``value`` (p_j,) had been measured."""
+        if self._seen[self._names.index(view)]:
+            features = self._features(view, value[None])
+            measured = Measurements(np.array([sample]), self._names.index(view), features)
+            self._posterior = self._posterior.after(measured)
+            self.others = np.flatnonzero(~self._posterior.sites.labeled & self._posterior.presence.any(axis=1))
+
     def own_entropy(
         self, view: str, samples: NDArray[np.intp], possible: PossibleValues, draws: NDArray[np.intp]
     ) -> Array:

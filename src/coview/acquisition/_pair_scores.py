@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,14 +49,85 @@ class PairScores:
                 f"Utilities of views need a model with a posterior, like BayesianCoTrainingClassifier; got "
                 f"{type(self.scored.model).__name__}. criterion='random' works with any."
             )
-        if self.criterion == "expected_entropy":
-            return self._expected_entropy()
-        posterior = self.scored.model.consensus_posterior()
         if self.criterion == "variance":
+            posterior = self.scored.model.consensus_posterior()
             variances = np.full(len(self.scored.views), np.inf)
             variances[posterior.kept] = posterior.training()[1].sum(axis=1)
             return variances[self.pairs[:, 0]]
-        return self._of_consensus(posterior) if rests_on_consensus(posterior) else self._of_features()
+        utilities = np.full(len(self.pairs), np.nan)
+        chosen = self._preselected(self._entropy_scores) if self.criterion == "expected_entropy" else slice(None)
+        chosen = np.arange(len(self.pairs))[chosen]
+        utilities[chosen] = self.score(chosen)
+        return utilities
+
+    def score(self, chosen: NDArray[np.intp]) -> Array:
+        """Utilities of some of the pairs, after what was taken (n_chosen,)."""
+        utilities = np.full(len(self.pairs), np.inf)
+        place, over = self._places, self._places[self._over]
+        known = chosen[place[self.pairs[chosen, 0]] >= 0]
+        for view, mine, samples, possible in self._by_view(known):
+            utilities[mine] = self._of_view(view, place[samples], possible, over)
+        return utilities[chosen]
+
+    @property
+    def updates(self) -> bool:
+        """Whether scores change with what is taken."""
+        return self.criterion in ("expected_entropy", "mutual_information", "a_optimality")
+
+    def take(self, position: int) -> None:
+        """Go on as if one pair had been measured, with the mean of what it may hold."""
+        ((view, _, samples, possible),) = self._by_view(np.array([position]))
+        place = self._places[samples[0]]
+        if place >= 0:
+            self._scores.take(view, int(place), possible.weights[0] @ possible.values)
+
+    def _of_view(self, view: str, samples: NDArray[np.intp], possible: PossibleValues, over: NDArray[np.intp]) -> Array:
+        if self.criterion == "expected_entropy":
+            return self._entropy_scores.expected_entropy(view, samples, possible, self._draws(possible))
+        if self.criterion == "mutual_information":
+            return self._scores.information(view, samples, possible)
+        if self.criterion == "a_optimality":
+            return self._scores.variance_reduction(view, samples, possible, over)
+        if not isinstance(self._scores, ConsensusScores):
+            raise ValueError(
+                "criterion='mutual_information_bound' is of the consensus function of exact kernels: fit the model with "
+                "latent='consensus' and hyperparameters='fixed' or 'maximize'. criterion='mutual_information' is exact."
+            )
+        return self._scores.information_bound(view, samples, possible)
+
+    @cached_property
+    def _scores(self) -> ConsensusScores | FeatureScores:
+        if self.criterion != "expected_entropy":
+            posterior = self.scored.model.consensus_posterior()
+            if rests_on_consensus(posterior):
+                return ConsensusScores(posterior)
+        return FeatureScores(self.scored, self.scored.model.consensus_posterior(features=True))
+
+    @property
+    def _entropy_scores(self) -> FeatureScores:
+        """The same where they are of classes of unlabeled samples."""
+        if self.scored.labels is None:
+            raise ValueError(
+                "criterion='expected_entropy' is of classes; for regression use criterion='a_optimality', 'variance' or "
+                "'mutual_information'."
+            )
+        if self.scored.labeled.all():
+            raise ValueError(
+                "criterion='expected_entropy' sums over unlabeled samples, and all are labeled. Add the samples to be "
+                "predicted, or use criterion='mutual_information' or 'variance'."
+            )
+        return cast("FeatureScores", self._scores)
+
+    @cached_property
+    def _places(self) -> NDArray[np.intp]:
+        """Number of each sample in the scores (n_samples,); -1 where exact kernels leave a sample without views out."""
+        n = len(self.scored.views)
+        if isinstance(self._scores, FeatureScores):
+            return np.arange(n)
+        place = np.full(n, -1)
+        kept = np.flatnonzero(self.scored.views.presence.any(axis=1))
+        place[kept] = np.arange(kept.size)
+        return place
 
     @cached_property
     def _held(self) -> ViewDensity:
@@ -82,53 +153,6 @@ class PairScores:
         """Samples with a view that variances are summed over."""
         seen = self.scored.views.presence.any(axis=1)
         return np.flatnonzero(seen if self.over == "all" else seen & ~self.scored.labeled)
-
-    def _of_consensus(self, posterior: Any) -> Array:
-        """Of exact kernels; a sample without any view may be anything, so that any value tells infinitely much."""
-        place = np.full(len(self.scored.views), -1)
-        place[posterior.kept] = np.arange(posterior.kept.size)
-        utilities = np.full(len(self.pairs), np.inf)
-        scores, known = ConsensusScores(posterior), np.flatnonzero(place[self.pairs[:, 0]] >= 0)
-        for view, mine, samples, possible in self._by_view(known):
-            if self.criterion == "mutual_information":
-                utilities[mine] = scores.information(view, place[samples], possible)
-            elif self.criterion == "mutual_information_bound":
-                utilities[mine] = scores.information_bound(view, place[samples], possible)
-            else:
-                utilities[mine] = scores.variance_reduction(view, place[samples], possible, place[self._over])
-        return utilities
-
-    def _of_features(self) -> Array:
-        if self.criterion == "mutual_information_bound":
-            raise ValueError(
-                "criterion='mutual_information_bound' is of the consensus function of exact kernels: fit the model with "
-                "latent='consensus' and hyperparameters='fixed' or 'maximize'. criterion='mutual_information' is exact."
-            )
-        scores = FeatureScores(self.scored, self.scored.model.consensus_posterior(features=True))
-        utilities = np.zeros(len(self.pairs))
-        for view, mine, samples, possible in self._by_view(np.arange(len(self.pairs))):
-            if self.criterion == "mutual_information":
-                utilities[mine] = scores.information(view, samples, possible)
-            else:
-                utilities[mine] = scores.variance_reduction(view, samples, possible, self._over)
-        return utilities
-
-    def _expected_entropy(self) -> Array:
-        if self.scored.labels is None:
-            raise ValueError(
-                "criterion='expected_entropy' is of classes; for regression use criterion='a_optimality', 'variance' or "
-                "'mutual_information'."
-            )
-        if self.scored.labeled.all():
-            raise ValueError(
-                "criterion='expected_entropy' sums over unlabeled samples, and all are labeled. Add the samples to be "
-                "predicted, or use criterion='mutual_information' or 'variance'."
-            )
-        scores = FeatureScores(self.scored, self.scored.model.consensus_posterior(features=True))
-        utilities = np.full(len(self.pairs), np.nan)
-        for view, mine, samples, possible in self._by_view(self._preselected(scores)):
-            utilities[mine] = scores.expected_entropy(view, samples, possible, self._draws(possible))
-        return utilities
 
     def _draws(self, possible: PossibleValues) -> NDArray[np.intp]:
         return possible.draws(self.n_draws, np.random.RandomState(self.seed))

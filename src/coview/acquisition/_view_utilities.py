@@ -12,7 +12,7 @@ from coview.acquisition._pair_scores import CRITERIA, PairScores
 from coview.acquisition._scored_model import ScoredModel, seed_of
 from coview.acquisition._tables import ranked, sample_names
 
-__all__ = ["view_utilities"]
+__all__ = ["pair_scores", "view_utilities"]
 
 
 def view_utilities(
@@ -102,6 +102,38 @@ def view_utilities(
     >>> table["view"].tolist(), sorted(table["sample"])
     (['b', 'b'], [1, 3])
     """
+    costs = Costs.of(costs)
+    scores = pair_scores(
+        model,
+        X,
+        y,
+        costs,
+        criterion=criterion,
+        expectation=expectation,
+        density=density,
+        over=over,
+        n_draws=n_draws,
+        max_candidates=max_candidates,
+        random_state=random_state,
+    )
+    return ranked(scores.scored.views, scores.pairs, scores.utilities(), costs, scores.seed)
+
+
+def pair_scores(
+    model: Any,
+    X: Any,
+    y: Any,
+    costs: Costs | None,
+    *,
+    criterion: str,
+    expectation: str,
+    density: Any,
+    over: str,
+    n_draws: int,
+    max_candidates: int | None,
+    random_state: Any,
+) -> PairScores:
+    """The request of `view_utilities`, checked."""
     for name, value, choices in (
         ("criterion", criterion, CRITERIA),
         ("expectation", expectation, ("quadrature", "point_mass")),
@@ -112,12 +144,11 @@ def view_utilities(
     for name, number in (("n_draws", n_draws), ("max_candidates", max_candidates)):
         if number is not None and number < 1:
             raise ValueError(f"{name} must be at least 1; got {number!r}.")
-    costs = Costs.of(costs)
     scored = ScoredModel.of(model, X, y)
-    views, seed = scored.views, seed_of(random_state)
+    views, names = scored.views, sample_names(scored.views)
     pairs = np.argwhere(~views.presence)
     if costs is not None:
-        costs.check(views.names, sample_names(views))
-        pairs = pairs[costs.allowed(sample_names(views)[pairs[:, 0]], [views.names[j] for j in pairs[:, 1]])]
-    scores = PairScores(scored, pairs, criterion, expectation, density, over, n_draws, max_candidates, seed)
-    return ranked(views, pairs, scores.utilities(), costs, seed)
+        costs.check(views.names, names)
+        pairs = pairs[costs.allowed(names[pairs[:, 0]].tolist(), [views.names[j] for j in pairs[:, 1]])]
+    seed = seed_of(random_state)
+    return PairScores(scored, pairs, criterion, expectation, density, over, n_draws, max_candidates, seed)

@@ -7,7 +7,7 @@ features phi of view j for sample i adds ``c z z^T`` to P, where z has phi in it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +20,9 @@ from coview.linalg import cholesky
 __all__ = ["LabelSites", "MeasurementEffects", "MeasurementPosterior", "Measurements"]
 
 Array = NDArray[np.float64]
+
+# From a mode nearby, full Newton steps converge in a few.
+_MAX_STEPS, _TOLERANCE = 30, 1e-9
 
 
 @dataclass(frozen=True)
@@ -278,6 +281,44 @@ class MeasurementPosterior:
         spread = effects.own_variance[inside] - effects.own_noise[inside]
         fall[mine, inside] = before - left * (left * spread + effects.own_noise[inside])
         return np.asarray(fall.sum(axis=0))
+
+    def after(self, measured: Measurements) -> MeasurementPosterior:
+        """The posterior with one value measured, its mode searched again (``measured`` holds one row); O(n_labeled R^2 + R^3)."""
+        (sample,), j = measured.samples, measured.view
+        rho, c, noise = self._shares(measured)
+        z = -self.shared[sample]
+        z[self.consensus.view_columns[j]] += measured.features[0]
+        presence, shared, own_noise = self.presence.copy(), self.shared.copy(), self.own_noise.copy()
+        presence[sample, j] = True
+        shared[sample] += rho[0] * z
+        own_noise[sample] = noise[0]
+        precision = self.precision + c[0] * np.outer(z, z)
+        moved = replace(self, presence=presence, shared=shared, own_noise=own_noise, precision=precision)
+        return replace(moved, sites=moved._refitted())
+
+    def _refitted(self) -> LabelSites:
+        """Sites at the mode, by Newton steps on weights and own noises together."""
+        rows = np.flatnonzero(self.sites.labeled)
+        X, noise = self.features[rows], self.own_noise[rows]
+        prior = cholesky(self._prior, name="The precision of the view features")
+        gradients, curvatures = self.sites.gradients.copy(), self.sites.curvatures.copy()
+        for k in range(len(gradients)):
+            left_over = noise * gradients[k, rows]
+            latent = X @ prior.solve(X.T @ gradients[k, rows])
+            for _ in range(_MAX_STEPS):
+                g, phi = self.sites.at(k, rows, latent + left_over)
+                through = self._through_noise(phi, noise)
+                pull = (phi * left_over + g) / (1.0 + noise * phi)
+                factor = cholesky(
+                    self._prior + (X.T * through) @ X, name="The posterior precision of the view features"
+                )
+                moved = X @ factor.solve(X.T @ (through * latent + pull))
+                step = np.abs(moved - latent).max(initial=0.0)
+                left_over, latent = noise * (pull - through * (moved - latent)), moved
+                if step <= _TOLERANCE * max(1.0, np.abs(latent).max(initial=0.0)):
+                    break
+            gradients[k, rows], curvatures[k, rows] = self.sites.at(k, rows, latent + left_over)
+        return replace(self.sites, gradients=gradients, curvatures=curvatures)
 
     def _novelty(self, measured: Measurements) -> Array:
         """``phi^T (sigma_j^2 I + Phi_j^T Phi_j)^{-1} phi`` (n,)."""
