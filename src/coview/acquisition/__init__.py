@@ -1,9 +1,21 @@
 """What to measure or label next: utilities of missing views and labels, their costs, batches."""
 
+from coview.acquisition._campaign import Campaign
+from coview.acquisition._campaign_errors import ConflictError
 from coview.acquisition._costs import Costs
 from coview.acquisition._label_utilities import label_utilities
+from coview.acquisition._query_utilities import query_utilities
 from coview.acquisition._selection import select_batch
 from coview.acquisition._view_batches import select_views
 from coview.acquisition._view_utilities import view_utilities
 
-__all__ = ["Costs", "label_utilities", "select_batch", "select_views", "view_utilities"]
+__all__ = [
+    "Campaign",
+    "ConflictError",
+    "Costs",
+    "label_utilities",
+    "query_utilities",
+    "select_batch",
+    "select_views",
+    "view_utilities",
+]

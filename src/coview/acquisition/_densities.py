@@ -154,7 +154,10 @@ def resolve_density(density: Any, views: Views, labels: NDArray[Any] | None, ran
             density = IncompleteGaussianMixture(covariance_type=kind, random_state=random_state)
         else:
             kind = "diag" if wide else "view"
-            density = ClassConditionalGaussianMixture(covariance_type=kind, random_state=random_state)
+            # unlabeled samples are marked by None here, so that -1 is a class
+            density = ClassConditionalGaussianMixture(
+                covariance_type=kind, missing_label=None, random_state=random_state
+            )
     elif not hasattr(density, "conditional"):
         raise TypeError(f"density must be 'auto' or a mixture of coview.mixture; got {type(density).__name__}.")
     try:

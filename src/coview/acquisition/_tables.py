@@ -37,10 +37,10 @@ def sample_names(views: Views) -> NDArray[Any]:
     return views.index.to_numpy() if views.has_ids else np.arange(len(views))
 
 
-def best_first(table: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Rows by decreasing ``utility``, those without one last; equal ones in random order."""
+def best_first(table: pd.DataFrame, seed: int, by: str = "utility") -> pd.DataFrame:
+    """Rows by decreasing utility, those without one last; equal ones in random order."""
     shuffled = table.iloc[np.random.RandomState(seed).permutation(len(table))]
-    return shuffled.sort_values("utility", ascending=False, kind="stable", na_position="last").reset_index(drop=True)
+    return shuffled.sort_values(by, ascending=False, kind="stable", na_position="last").reset_index(drop=True)
 
 
 def per_cost(utilities: NDArray[np.float64], costs: NDArray[np.float64]) -> NDArray[np.float64]:
