@@ -12,6 +12,7 @@ KNOWN = {
     "BayesianCoTrainingRegressor",
     "ClassConditionalGaussianMixture",
     "CoEMMixture",
+    "CoRegularizedLogisticRegression",
     "CoTrainingKernelTransformer",
     "ConditionalMeanImputer",
     "ExpectedKernelTransformer",
@@ -25,6 +26,7 @@ SEMI_SUPERVISED = {
     "BayesianCoTrainingClassifier",
     "ClassConditionalGaussianMixture",
     "CoEMMixture",
+    "CoRegularizedLogisticRegression",
     "FactorMixtureClassifier",
 }
 

@@ -16,6 +16,21 @@ from coview.inference._co_em_starts import (
     labeled_responsibilities,
     random_responsibilities,
 )
+from coview.inference._co_regularized_logistic import (
+    LogisticPrior,
+    LogisticViews,
+    PriorPrecisions,
+    gaussian_affinity,
+    weight_precision,
+)
+from coview.inference._co_regularized_logistic_fit import (
+    GammaPriors,
+    LearnedLogistic,
+    LogisticDesign,
+    LogisticMode,
+    PrecisionTerms,
+    learn_logistic,
+)
 from coview.inference._component_choice import choose_n_components
 from coview.inference._component_distributions import (
     CategoricalComponents,
@@ -108,6 +123,7 @@ __all__ = [
     "FeaturePosterior",
     "FeatureRows",
     "FeatureSums",
+    "GammaPriors",
     "GaussianComponents",
     "GaussianConditional",
     "GaussianMixtureEM",
@@ -120,6 +136,11 @@ __all__ = [
     "LabeledCovariance",
     "LaplaceFit",
     "LatentPosterior",
+    "LearnedLogistic",
+    "LogisticDesign",
+    "LogisticMode",
+    "LogisticPrior",
+    "LogisticViews",
     "MeanPrior",
     "MeasurementEffects",
     "MeasurementPosterior",
@@ -130,7 +151,9 @@ __all__ = [
     "NewGrams",
     "PatternGrams",
     "Patterns",
+    "PrecisionTerms",
     "Prior",
+    "PriorPrecisions",
     "RegressionFit",
     "RowSums",
     "RunningMixture",
@@ -162,6 +185,7 @@ __all__ = [
     "feature_sums",
     "feature_variances",
     "full_covariances",
+    "gaussian_affinity",
     "gaussian_log_density",
     "gaussian_start",
     "is_given_in_full",
@@ -172,6 +196,7 @@ __all__ = [
     "labeled_responsibilities",
     "laplace_fit",
     "latent_posteriors",
+    "learn_logistic",
     "leave_one_out_class_scores",
     "left_out_elsewhere",
     "local_posterior",
@@ -190,5 +215,6 @@ __all__ = [
     "run_em",
     "view_additions",
     "warn_unless_converged",
+    "weight_precision",
     "weighted_quantile",
 ]
