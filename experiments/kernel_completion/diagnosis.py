@@ -1,7 +1,7 @@
-"""Ionosphere again: other mixtures, other gammas, and a mixture that has seen what the rows miss."""
+"""Two settings again: other mixtures, other gammas, and a mixture that has seen what the rows miss."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,46 +17,82 @@ from .synthetic import distance
 
 __all__ = ["diagnose", "diagnosis_table"]
 
-SETTING = "70 % removed"
 _METHODS = (EXPECTED, OWN_DIAGONAL, CONDITIONAL)
-_TRIALS = 3
-_MIXTURES: dict[str, dict[str, Any]] = {
-    "as above: two components, ridge 0.01": {},
-    "one component": {"n_components": 1},
-    "three components": {"n_components": 3},
-    "ridge 0.1": {"reg_covar": 0.1},
-    "two components of five factors": {"covariance_type": "factor", "n_factors": 5},
-}
 
 
-def diagnose(problem: Problem, repeats: int, seed: int, echo: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Variants of the mixture, of gamma and of the classifier, in the first trials with 70 % removed.
+@dataclass(frozen=True)
+class Case:
+    """A setting, how many of its first trials are used, and changes of the mixture by the name of the variant."""
+
+    data: str
+    setting: str
+    trials: int
+    mixtures: Mapping[str, Mapping[str, Any]]
+    more: bool
+
+
+CASES = (
+    Case(
+        "uci/ionosphere",
+        "70 % removed",
+        3,
+        {
+            "as above: two components, ridge 0.01": {},
+            "one component": {"n_components": 1},
+            "three components": {"n_components": 3},
+            "ridge 0.1": {"reg_covar": 0.1},
+            "two components of five factors": {"covariance_type": "factor", "n_factors": 5},
+        },
+        more=True,
+    ),
+    Case(
+        "satimage",
+        "50 % of bands removed",
+        10,
+        {"as above: number of components by BIC": {}, **{f"{k} components": {"n_components": k} for k in (2, 3, 5)}},
+        more=False,
+    ),
+)
+
+
+def diagnose(
+    problems: Sequence[Problem], repeats: int, seed: int, echo: Callable[[str], None], cases: Sequence[Case] = CASES
+) -> list[dict[str, Any]]:
+    """Variants of the mixture and, for the first case, of gamma, in the first trials of each case.
 
     Parameters
     ----------
-    problem : Problem
-        Ionosphere.
+    problems : sequence of Problem
     repeats : int
-        At most three are used.
+        Trials of the tables; a case uses at most so many.
     seed : int
     echo : callable
+    cases : sequence of Case
 
     Returns
     -------
     rows : list of dict
-        ``variant, repeat, method, auc, svm_auc, distance``.
+        ``data, setting, variant, repeat, method, auc, svm_auc, distance``.
     """
+    by_name = {problem.name: problem for problem in problems}
     rows = []
-    for repeat in range(min(repeats, _TRIALS)):
-        trial = problem.trial(SETTING, repeat, seed)
-        first = Completion(trial.table, trial.complete, problem.mixture, repeat)
-        for variant, completion in _variants(first):
-            truth = completion.truth()
-            for method, matrix in completion.matrices(_METHODS):
-                named = {"variant": variant, "repeat": repeat, "method": method}
-                rows.append({**named, **_areas(matrix, trial, repeat), "distance": distance(matrix, truth)})
-    echo("diagnosis")
+    for case in cases:
+        problem = by_name[case.data]
+        for repeat in range(min(repeats, case.trials)):
+            trial = problem.trial(case.setting, repeat, seed)
+            first = Completion(trial.table, trial.complete, problem.mixture, repeat)
+            for variant, completion in _variants(first, case):
+                named = {"data": case.data, "setting": case.setting, "variant": variant, "repeat": repeat}
+                rows += [{**named, **row} for row in _scores(completion, trial, repeat)]
+        echo(f"diagnosis, {case.data}")
     return rows
+
+
+def _scores(completion: Completion, trial: Trial, seed: int) -> Iterator[dict[str, Any]]:
+    """AUC and distance of each of the three matrices."""
+    truth = completion.truth()
+    for method, matrix in completion.matrices(_METHODS):
+        yield {"method": method, **_areas(matrix, trial, seed), "distance": distance(matrix, truth)}
 
 
 def _areas(matrix: NDArray[np.float64], trial: Trial, seed: int) -> dict[str, float]:
@@ -69,10 +105,12 @@ def _areas(matrix: NDArray[np.float64], trial: Trial, seed: int) -> dict[str, fl
     return {"auc": float(roc_auc_score(true, values[test])), "svm_auc": float(roc_auc_score(true, margins))}
 
 
-def _variants(first: Completion) -> Iterator[tuple[str, Completion]]:
+def _variants(first: Completion, case: Case) -> Iterator[tuple[str, Completion]]:
     """Name and completion of every variant; those of gamma share the mixture."""
-    for name, changes in _MIXTURES.items():
+    for name, changes in case.mixtures.items():
         yield name, replace(first, choice={**first.choice, **changes})
+    if not case.more:
+        return
     for factor in (0.25, 4.0):
         wider = replace(first, widen=factor)
         wider.__dict__["mixture"] = first.mixture
@@ -86,16 +124,19 @@ def _variants(first: Completion) -> Iterator[tuple[str, Completion]]:
 
 def diagnosis_table(rows: list[dict[str, Any]]) -> str:
     """Means over the trials; per cell the expected kernel, the same with (4) on its diagonal, the conditional mean."""
-    means = pd.DataFrame(rows).groupby(["variant", "method"], sort=False)[["auc", "svm_auc", "distance"]].mean()
-    lines = [" | ".join(["", "AUC", "AUC of an SVM", "distance"]), " | ".join(["---"] * 4)]
-    for variant in means.index.unique("variant"):
-        of_variant = [means.loc[(variant, method)] for method in _METHODS]
-        cells = [" / ".join(f"{row[metric]:.3f}" for row in of_variant) for metric in means.columns]
-        lines.append(" | ".join([str(variant), *cells]))
-    trials = len({row["repeat"] for row in rows})
     note = (
-        f"{SETTING}, mean over the first {trials} trials: {EXPECTED} / {OWN_DIAGONAL} / {CONDITIONAL}. The SVM (C = 1) has "
-        'the norm of the kernel itself as its penalty. The "mixture of the complete rows" is fitted to rows without gaps: '
-        "nobody has it, it shows what is lost by learning from what is left."
+        f"Per cell {EXPECTED} / {OWN_DIAGONAL} / {CONDITIONAL}. The SVM (C = 1) has the norm of the kernel itself as its "
+        'penalty. The "mixture of the complete rows" is fitted to rows without gaps: nobody has it, it shows what is lost by '
+        "learning from what is left."
     )
-    return "\n\n".join(["## Ionosphere: what it depends on", note, "\n".join(f"| {line} |" for line in lines)])
+    parts = ["## What it depends on", note]
+    for (data, setting), of_case in pd.DataFrame(rows).groupby(["data", "setting"], sort=False):
+        means = of_case.groupby(["variant", "method"], sort=False)[["auc", "svm_auc", "distance"]].mean()
+        lines = [" | ".join(["", "AUC", "AUC of an SVM", "distance"]), " | ".join(["---"] * 4)]
+        for variant in means.index.unique("variant"):
+            of_variant = [means.loc[(variant, method)] for method in _METHODS]
+            cells = [" / ".join(f"{row[metric]:.3f}" for row in of_variant) for metric in means.columns]
+            lines.append(" | ".join([str(variant), *cells]))
+        parts.append(f"**{data}, {setting}, mean over the first {of_case['repeat'].nunique()} trials**")
+        parts.append("\n".join(f"| {line} |" for line in lines))
+    return "\n\n".join(parts)
