@@ -212,6 +212,17 @@ def test_wide_views_have_independent_features():
     assert np.isfinite(view_utilities(BayesianCoTrainingClassifier(), views, y)["utility"]).all()
 
 
+def test_too_many_features_for_a_density():
+    rng = np.random.default_rng(0)
+    presence = np.array([[True, i % 3 > 0] for i in range(12)])
+    views = Views([rng.standard_normal((12, 5000)), rng.standard_normal((12, 1))], presence=presence)
+    y = np.where(np.arange(12) < 6, np.arange(12) % 2, np.nan)
+    model = BayesianCoTrainingClassifier("linear", hyperparameters="fixed")
+    with pytest.raises(ViewError, match="5001 features together"):
+        view_utilities(model, views, y)
+    assert len(view_utilities(model, views, y, criterion="variance")) == 4
+
+
 @pytest.mark.parametrize(
     ("changes", "error", "text"),
     [

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from coview.exceptions import ViewError
 from coview.inference import covariance_root
 from coview.mixture import ClassConditionalGaussianMixture, IncompleteGaussianMixture
 from coview.views import Views
@@ -25,6 +26,8 @@ Array = NDArray[np.float64]
 _REACH, _NODES, _POINTS = 8.5, 401, 256
 # Covariances of wider views are not estimated.
 _WIDEST = 100
+# Covariances are held as matrices of all features.
+_MOST = 5000
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,9 @@ class ViewDensity:
             used = np.flatnonzero(mixing.max(axis=0, initial=0.0) > 0.0)
             means = self._density.means_[used][:, columns]
             covariances = self._density.covariances_[used][:, columns[:, None], columns]
-            return _shared_values(mixing[:, used], means, covariances, expectation, self._seed)
+            independent = self._density.covariance_type == "diag"
+            roots = [np.diag(np.sqrt(C.diagonal())) if independent else covariance_root(C) for C in covariances]
+            return _shared_values(mixing[:, used], means, roots, expectation, self._seed)
         return self._own_values(columns, samples, mixing, expectation)
 
     def _own_values(
@@ -115,10 +120,10 @@ class ViewDensity:
         return PossibleValues(values.reshape(-1, columns.size), each)
 
 
-def _shared_values(mixing: Array, means: Array, covariances: Array, expectation: str, seed: int) -> PossibleValues:
+def _shared_values(mixing: Array, means: Array, roots: list[Array], expectation: str, seed: int) -> PossibleValues:
     """The values of all components, weighted by sample."""
     noise, weights = _standard_values(means.shape[1], expectation, seed)
-    parts = [mean + noise @ covariance_root(covariance).T for mean, covariance in zip(means, covariances, strict=True)]
+    parts = [mean + noise @ root.T for mean, root in zip(means, roots, strict=True)]
     each = (mixing[:, :, None] * weights).reshape(len(mixing), -1)
     return PossibleValues(np.concatenate(parts), each)
 
@@ -148,6 +153,11 @@ def resolve_density(density: Any, views: Views, labels: NDArray[Any] | None, ran
     if isinstance(density, str):
         if density != "auto":
             raise ValueError(f"density must be 'auto' or a mixture of coview.mixture; got {density!r}.")
+        if views.shape[1] > _MOST:
+            raise ViewError(
+                f"The views have {views.shape[1]} features together, and what missing ones may hold is estimated for {_MOST} at "
+                "most. Reduce wide views first, say with sklearn.decomposition.PCA, or use criterion='variance' or 'random'."
+            )
         wide = max(views.n_features.values()) > _WIDEST
         if labels is None:
             kind = "diag" if views.shape[1] > _WIDEST else "full"
