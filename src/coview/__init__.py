@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _SUBPACKAGES = (
+    "acquisition",
     "cli",
     "compose",
     "datasets",
@@ -19,6 +20,7 @@ _SUBPACKAGES = (
     "inspection",
     "kernels",
     "linalg",
+    "linear_model",
     "metrics",
     "mixture",
     "model_selection",

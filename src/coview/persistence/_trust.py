@@ -32,6 +32,7 @@ COVIEW_TYPES = frozenset(
         "coview.kernels._spectrum.LinearSpectrum",
         "coview.impute._conditional_mean.ConditionalMeanImputer",
         "coview.impute._expected_kernel_transformer.ExpectedKernelTransformer",
+        "coview.linear_model._co_regularized_logistic.CoRegularizedLogisticRegression",
         "coview.mixture._class_conditional.ClassConditionalGaussianMixture",
         "coview.mixture._co_em_mixture.CoEMMixture",
         "coview.mixture._factor_mixture.FactorMixture",
