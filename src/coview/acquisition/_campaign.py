@@ -1,0 +1,450 @@
+"""A campaign of measurements: ask what to measure next, tell what came back, lose nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from coview.acquisition import _campaign_snapshot as snapshot
+from coview.acquisition._campaign_choice import best_open, ranking_of
+from coview.acquisition._campaign_data import CampaignData
+from coview.acquisition._campaign_labels import Targets, target_settings
+from coview.acquisition._campaign_model import CampaignModel, on_views
+from coview.acquisition._campaign_rules import Decision, closing, labeling, ordering, returning
+from coview.acquisition._campaign_spending import Spending
+from coview.acquisition._campaign_state import CampaignState
+from coview.acquisition._campaign_tables import history_table, orders_table, status_of
+from coview.acquisition._costs import Costs
+from coview.acquisition._pair_scores import CRITERIA
+from coview.acquisition._scored_model import seed_of
+from coview.storage import Project
+from coview.views import Views
+
+__all__ = ["Campaign"]
+
+
+class Campaign:
+    """Measurements asked for and told, one after another or in batches, with everything that happened.
+
+    A missing view of a sample is *suggested* by `ask`, *booked* by `book` and then not suggested again, *returned* by `tell`, or
+    *closed*. The model is fitted again, when it is next needed, to what is then known.
+
+    Parameters
+    ----------
+    model : BayesianCoTrainingClassifier or BayesianCoTrainingRegressor
+        Fitted or not; a clone is fitted. With ``criterion="random"`` any estimator that takes Views.
+    X : Views or anything that Views takes
+        Samples, some without some of the views.
+    y : array-like of shape (n_samples,)
+        Labels, unlabeled samples among them.
+    criterion : str, default="expected_entropy"
+        As in `view_utilities`.
+    costs : Costs, dict of view to cost, or DataFrame, default=None
+    budget : float, default=None
+        In the unit of ``costs``: what is neither spent nor booked limits what `ask` suggests and `book` takes.
+    path : str or path, default=None
+        A new file that holds data, model and every answer; None keeps them in memory.
+    random_state : int or RandomState, default=None
+        Seeds utilities; None is a fixed seed.
+
+    Raises
+    ------
+    FileExistsError
+        If there is a file at ``path``; `Campaign.open` goes on with it.
+    ModelFileError
+        If the model cannot be saved, as for `save_model`.
+
+    Notes
+    -----
+    With ``path`` every answer is on the disk when `tell` returns. A process that is killed, at any point, is resumed by
+    `Campaign.open`: all that returned is there, and of a step that was under way everything or nothing. Several processes may
+    work on one file; each sees what the others wrote before it decides anything.
+
+    What was measured and what failed is paid, what was declined or is impossible is not. A group of views is paid once per
+    sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.acquisition import Campaign
+    >>> from coview.gaussian_process import BayesianCoTrainingClassifier
+    >>> views = {"a": np.array([[0.0], [0.3], [2.0], [2.2]]), "b": np.array([[0.1], [np.nan], [1.9], [np.nan]])}
+    >>> model = BayesianCoTrainingClassifier("rbf", latent="consensus", hyperparameters="fixed")
+    >>> campaign = Campaign(model, views, ["no", None, "yes", None], criterion="variance", costs={"b": 20.0}, budget=30.0)
+    >>> first = campaign.ask().iloc[0]
+    >>> campaign.book(first["sample"], first["view"])
+    True
+    >>> campaign.tell(first["sample"], view=first["view"], values=[0.2])
+    True
+    >>> len(campaign.ask()), campaign.status()["remark"]
+    (0, 'Of the budget 10 are left, and the cheapest of the 1 open measurements costs 20.')
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any,
+        y: Any,
+        *,
+        criterion: str = "expected_entropy",
+        costs: Any = None,
+        budget: float | None = None,
+        path: str | os.PathLike[str] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        views = X if isinstance(X, Views) else Views(X, view_columns=getattr(model, "view_columns", None))
+        if isinstance(y, pd.Series):
+            y = views.align(y)
+        about = target_settings(model)
+        data, costs = CampaignData(views, Targets(y, **about)), Costs.of(costs)
+        _check_settings(criterion, costs, budget, data)
+        if path is not None and os.path.lexists(path):  # before the fit
+            raise FileExistsError(
+                f"{os.fspath(path)} exists already. Go on with it by Campaign.open, or choose another."
+            )
+        settings = {"criterion": criterion, "budget": budget, "seed": seed_of(random_state)}
+        model, parts, fitted = on_views(model), {}, None
+        if path is not None:
+            fitted = clone(model).fit(views, data.targets.values)
+            parts = {
+                "data": snapshot.data_to_bytes(views, data.targets.values),
+                "model": snapshot.model_to_bytes(fitted),
+                "settings": snapshot.settings_to_bytes(
+                    {**settings, "target": about, "costs": snapshot.costs_to_plain(costs)}
+                ),
+            }
+        self._begin(Project.create(path, parts), data, CampaignModel(lambda: model, fitted), costs, settings)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, read_only: bool = False, timeout: float = 10.0) -> Campaign:
+        """Go on with a campaign.
+
+        Parameters
+        ----------
+        path : str or path
+        read_only : bool, default=False
+            Look at it while another process writes.
+        timeout : float, default=10
+            Seconds to wait for other processes.
+
+        Returns
+        -------
+        campaign : Campaign
+
+        Raises
+        ------
+        ProjectFileError
+            If it is no campaign, damaged, written by a newer coview, or locked (`ProjectLockedError`).
+        OSError
+            If there is no such file, or it cannot be opened.
+        """
+        project = Project.open(path, read_only=read_only, timeout=timeout)
+        try:
+            settings = snapshot.settings_of(project)
+            views, y = snapshot.data_from_bytes(project.part("data"))
+            data = CampaignData(views, Targets(y, **settings.pop("target")))
+            model = CampaignModel(lambda: snapshot.model_from_bytes(project.part("model"), os.fspath(path)))
+            campaign = cls.__new__(cls)
+            campaign._begin(project, data, model, snapshot.costs_from_plain(settings.pop("costs")), settings)
+        except BaseException:
+            project.disconnect()
+            raise
+        return campaign
+
+    def _begin(
+        self, project: Project, data: CampaignData, model: CampaignModel, costs: Costs | None, settings: dict[str, Any]
+    ) -> None:
+        self._project = project
+        self._data = data
+        self._model = model
+        self._costs = costs
+        self._settings = settings
+        spending = None if costs is None else Spending(costs, data.samples, data.views.names, data.views.presence)
+        self._state = CampaignState(data, spending)
+        self._ranked: tuple[int, pd.DataFrame] | None = None
+        self._suggested = pd.DataFrame({"sample": [], "view": [], "utility": []})
+        self._catch_up()
+
+    def ask(self, n: int = 1, per_sample: int = 1, *, by: str = "utility") -> pd.DataFrame:
+        """What to measure next.
+
+        Parameters
+        ----------
+        n : int, default=1
+            Pairs wanted; fewer come back where no more are open and affordable.
+        per_sample : int, default=1
+            At most so many views of one sample.
+        by : {"utility", "utility_per_cost"}, default="utility"
+
+        Returns
+        -------
+        table : DataFrame
+            Columns ``sample, view, utility[, cost, utility_per_cost, cumulative_cost]``, best first. Empty when nothing is left
+            to ask; `status` says why. Asking again without new answers or bookings gives the same.
+
+        Notes
+        -----
+        Utilities are those of single measurements.
+        """
+        if n < 1 or per_sample < 1:
+            raise ValueError(f"n and per_sample must be at least 1; got {n!r} and {per_sample!r}.")
+        if by not in ("utility", "utility_per_cost") or (by != "utility" and self._costs is None):
+            raise ValueError(f"by must be 'utility', or with costs 'utility_per_cost'; got {by!r}.")
+        self._catch_up()
+        ranking = self._ranking()
+        self._suggested = best_open(
+            ranking, self._data, self._state, n, per_sample=per_sample, left=self._left(), by=by
+        )
+        return self._suggested.copy()
+
+    def book(self, sample: Any, view: str) -> bool:
+        """Order a measurement: it is not suggested again.
+
+        Parameters
+        ----------
+        sample : sample id, or position where samples have none
+        view : str
+
+        Returns
+        -------
+        booked : bool
+            True.
+
+        Raises
+        ------
+        ConflictError
+            If it is booked already, perhaps by another process, has been measured, or is impossible.
+        ValueError
+            If there is no such sample or view, or the budget does not allow it.
+        """
+        row, _ = self._data.row(sample), self._data.column(view)
+        utility = self._utility_of(row, view)
+        return self._step(lambda: ordering(self._data, self._state, row, view, utility, self._left()))
+
+    def tell(
+        self, sample: Any, *, view: str | None = None, values: Any = None, label: Any = None, replace: bool = False
+    ) -> bool:
+        """Take in a measured view, or a label.
+
+        Parameters
+        ----------
+        sample : sample id, or position where samples have none
+        view : str, default=None
+        values : array-like of shape (n_features,), or dict or Series by feature, default=None
+            All features of the view.
+        label : object, default=None
+            Instead of a view: the label of the sample.
+        replace : bool, default=False
+            Correct what is known, at no cost.
+
+        Returns
+        -------
+        is_new : bool
+            False if just this was known: then nothing changes.
+
+        Raises
+        ------
+        ConflictError
+            If something else is known, or the pair is closed.
+        ValueError
+            If there is no such sample, view or feature (names the nearest), or values are too many, too few or no numbers.
+
+        Warns
+        -----
+        UserWarning
+            If a value lies outside what was seen at the start, or a class is new.
+        """
+        row = self._data.row(sample)
+        if (view is None) == (label is None) or (view is None) != (values is None):
+            raise ValueError("tell takes either view and values, or label.")
+        if view is None:
+            plain = self._data.targets.checked(label)
+            return self._step(lambda: labeling(self._data, self._state, row, plain, replace=replace))
+        self._data.column(view)
+        numbers = self._data.checked_values(sample, view, values)
+        return self._step(lambda: returning(self._data, self._state, row, view, numbers, replace=replace))
+
+    def close(self, sample: Any, view: str, outcome: str = "failed", *, reason: str = "") -> bool:
+        """Say that a view does not come: it is not suggested again.
+
+        Parameters
+        ----------
+        sample : sample id, or position where samples have none
+        view : str
+        outcome : {"failed", "declined", "impossible"}, default="failed"
+            What failed is paid. What failed or was declined may be booked once more.
+        reason : str, default=""
+
+        Returns
+        -------
+        is_new : bool
+            False if it was closed so already.
+
+        Raises
+        ------
+        ConflictError
+            If it has been measured, or is closed otherwise.
+        ValueError
+            If there is no such sample or view.
+        """
+        row, _ = self._data.row(sample), self._data.column(view)
+        return self._step(lambda: closing(self._data, self._state, row, view, outcome, reason))
+
+    def undo(self) -> dict[str, Any]:
+        """Take back the last step that counts: a booking, an answer or a closing, whichever process made it.
+
+        Returns
+        -------
+        undone : dict
+            ``event, time, action`` and what the event held.
+
+        Raises
+        ------
+        ValueError
+            If there is nothing to undo.
+        """
+        taken: dict[str, Any] = {}
+
+        def decide() -> Decision:
+            if not self._state.live:
+                raise ValueError("There is nothing to undo.")
+            last = self._state.live[-1]
+            taken.update({"event": last.id, "time": last.time, "action": last.kind, **last.content})
+            return "undone", {"event": last.id}
+
+        self._step(decide)
+        return taken
+
+    @property
+    def history(self) -> pd.DataFrame:
+        """All that happened, one row per event, what was undone marked so.
+
+        Columns ``event, time, action, sample, view, values, label, outcome, reason, cost, utility, undone``.
+        """
+        self._catch_up()
+        return history_table(self._state)
+
+    @property
+    def orders(self) -> pd.DataFrame:
+        """What is booked and has not come back: ``event, time, sample, view, cost, utility``."""
+        self._catch_up()
+        return orders_table(self._state)
+
+    def status(self) -> dict[str, Any]:
+        """Counts and money.
+
+        Returns
+        -------
+        status : dict
+            ``samples, views, labeled``; of the views missing at the start ``open`` (``suggested`` by the last `ask` among them),
+            ``booked, returned`` and ``closed`` (a dict by outcome); ``budget, spent, ordered, left``, None without costs or
+            budget; ``remark``: why nothing can be asked, or empty.
+        """
+        self._catch_up()
+        return status_of(self._data, self._state, self._suggested, self._costs, self._settings["budget"])
+
+    @property
+    def views(self) -> Views:
+        """The views as they are known now."""
+        self._catch_up()
+        return self._data.views_with(self._state.values)
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The target as it is known now (n_samples,)."""
+        self._catch_up()
+        return self._data.targets.with_labels(self._state.labels)
+
+    @property
+    def model(self) -> Any:
+        """The model, fitted to what is known now."""
+        self._catch_up()
+        return self._model.at(self._state.data_version, self.views, self.y)
+
+    @property
+    def path(self) -> str | None:
+        """The file, None in memory."""
+        return None if self._project.path is None else os.fspath(self._project.path)
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Copy the campaign to a new file, while any process uses it.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Raises
+        ------
+        FileExistsError
+            If there is a file of that name; it is left as it is.
+        ValueError
+            If the campaign is in memory only.
+        """
+        if self._project.path is None:
+            raise ValueError("A campaign without path is in memory only. Make it with path=.")
+        self._project.backup(path)
+
+    def disconnect(self) -> None:
+        """Close the file; a ``with`` block does so at its end. What was told is on the disk in any case."""
+        self._project.disconnect()
+
+    def _catch_up(self) -> None:
+        self._state.extend(self._project.events(self._state.last))
+
+    def _step(self, decide: Callable[[], Decision | None]) -> bool:
+        """Decide on the newest state, while nobody else writes, and write; whether there was anything to write."""
+        with self._project.writing():
+            self._catch_up()
+            decision = decide()
+            if decision is not None:
+                self._project.append(*decision)
+        self._catch_up()
+        return decision is not None
+
+    def _ranking(self) -> pd.DataFrame:
+        """All missing pairs by utility, on what is known now."""
+        version = self._state.data_version
+        if self._ranked is None or self._ranked[0] != version:
+            # new random numbers after each answer: otherwise neighbors of what was measured would be favored
+            seed = int(np.random.SeedSequence([self._settings["seed"], version]).generate_state(1)[0] >> 1)
+            ranking = ranking_of(self, self._data.samples, self._settings["criterion"], self._costs, seed)
+            self._ranked = (version, ranking)
+        return self._ranked[1]
+
+    def _left(self) -> float | None:
+        if self._settings["budget"] is None or self._state.spending is None:
+            return None
+        return float(self._settings["budget"] - self._state.spending.spent - self._state.ordered())
+
+    def _utility_of(self, row: int, view: str) -> float | None:
+        """Utility at which a pair was last suggested."""
+        table = self._suggested
+        found = table.loc[(table["sample"] == self._data.samples[row]) & (table["view"] == view), "utility"]
+        return float(found.iloc[0]) if len(found) and np.isfinite(found.iloc[0]) else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.disconnect()
+
+    def __repr__(self) -> str:
+        where = "in memory" if self.path is None else self.path
+        return f"<Campaign {where}: {len(self._state.live)} events, criterion {self._settings['criterion']!r}>"
+
+
+def _check_settings(criterion: str, costs: Costs | None, budget: float | None, data: CampaignData) -> None:
+    if criterion not in CRITERIA:
+        raise ValueError(f"criterion must be one of {', '.join(map(repr, CRITERIA))}; got {criterion!r}.")
+    if costs is not None:
+        costs.check(data.views.names, data.samples)
+    if budget is not None and costs is None:
+        raise ValueError("A budget needs costs.")
+    if budget is not None and not (np.isfinite(budget) and budget >= 0.0):
+        raise ValueError(f"budget must be finite and not negative; got {budget!r}.")

@@ -1,0 +1,104 @@
+"""What a campaign asks for next: the ranking of what is missing, and the best of it that is open and affordable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from coview.acquisition._campaign_data import CampaignData
+from coview.acquisition._campaign_state import CampaignState
+from coview.acquisition._costs import Costs
+from coview.acquisition._tables import best_first, per_cost
+from coview.acquisition._view_utilities import view_utilities
+from coview.views import Views
+
+__all__ = ["best_open", "ranking_of"]
+
+
+def ranking_of(known: Any, samples: NDArray[Any], criterion: str, costs: Costs | None, seed: int) -> pd.DataFrame:
+    """All missing pairs that can be measured, by utility: columns ``sample, view, utility``.
+
+    Parameters
+    ----------
+    known : object with views, y and model
+        Its model is not asked for where chance decides or nothing is missing.
+    samples : ndarray of shape (n_samples,)
+    criterion : str
+    costs : Costs or None
+    seed : int
+    """
+    views: Views = known.views
+    allowed = None if costs is None else Costs(excluded=costs.excluded)
+    if criterion == "random" or views.presence.all():
+        ranking = _by_chance(views, samples, allowed, seed)
+    else:
+        ranking = view_utilities(known.model, views, known.y, criterion=criterion, costs=allowed, random_state=seed)
+    return ranking[["sample", "view", "utility"]]
+
+
+def _by_chance(views: Views, samples: NDArray[Any], costs: Costs | None, seed: int) -> pd.DataFrame:
+    """Utilities by chance, without a model."""
+    pairs = np.argwhere(~views.presence)
+    table = pd.DataFrame({"sample": samples[pairs[:, 0]], "view": np.array(views.names, dtype=object)[pairs[:, 1]]})
+    table["utility"] = np.random.RandomState(seed).uniform(size=len(pairs))
+    if costs is not None:
+        table = table[costs.allowed(table["sample"].tolist(), table["view"].tolist())]
+    return best_first(table, seed)
+
+
+def best_open(
+    ranking: pd.DataFrame,
+    data: CampaignData,
+    state: CampaignState,
+    n: int,
+    *,
+    per_sample: int,
+    left: float | None,
+    by: str,
+) -> pd.DataFrame:
+    """The first ``n`` pairs that are open, fit into what is left, and are at most ``per_sample`` of a sample.
+
+    Costs are those on top of what is spent, booked and chosen before.
+    """
+    rows = [data.row(sample) for sample in ranking["sample"]]
+    keep = np.array([state.is_open(row, view) for row, view in zip(rows, ranking["view"], strict=True)], dtype=bool)
+    table = ranking[keep].assign(row=np.array(rows, dtype=np.intp)[keep])
+    if state.spending is not None:
+        table = _priced(table, state, by)
+    chosen: list[int] = []
+    prices: list[float] = []
+    taken: dict[int, int] = {}
+    ordered = set(state.booked)
+    for place, (row, view) in enumerate(zip(table["row"], table["view"], strict=True)):
+        if len(chosen) == n:
+            break
+        if taken.get(row, 0) >= per_sample:
+            continue
+        if state.spending is not None:
+            cost = state.spending.cost(row, view, ordered)
+            if left is not None and cost > left:
+                continue
+            left = None if left is None else left - cost
+            prices.append(cost)
+        chosen.append(place)
+        taken[row] = taken.get(row, 0) + 1
+        ordered.add((row, view))
+    batch = table.iloc[chosen].drop(columns="row").reset_index(drop=True)
+    if state.spending is not None:
+        batch["cost"] = np.array(prices, dtype=np.float64)
+        batch["utility_per_cost"] = per_cost(batch["utility"].to_numpy(), batch["cost"].to_numpy())
+        batch["cumulative_cost"] = batch["cost"].cumsum()
+    return batch
+
+
+def _priced(table: pd.DataFrame, state: CampaignState, by: str) -> pd.DataFrame:
+    """A ranking with costs, by utility or by utility per cost."""
+    prices = [state.cost(row, view) for row, view in zip(table["row"], table["view"], strict=True)]
+    table = table.assign(cost=np.array(prices, dtype=np.float64))
+    if by == "utility":
+        return table
+    order = per_cost(table["utility"].to_numpy(), table["cost"].to_numpy())
+    return table.iloc[np.argsort(-order, kind="stable")]  # NaN, not scored, comes last

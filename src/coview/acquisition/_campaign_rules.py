@@ -1,0 +1,128 @@
+"""What may follow in a campaign: each rule gives the event to write, None if nothing would change, or an error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coview.acquisition._campaign_data import CampaignData
+from coview.acquisition._campaign_errors import ConflictError
+from coview.acquisition._campaign_state import CampaignState
+
+__all__ = ["OUTCOMES", "Decision", "closing", "labeling", "ordering", "returning"]
+
+Decision = tuple[str, dict[str, Any]]
+
+OUTCOMES = ("failed", "declined", "impossible")
+
+
+def ordering(
+    data: CampaignData, state: CampaignState, row: int, view: str, utility: float | None, left: float | None
+) -> Decision:
+    """Book a pair that is open, or was closed in a way that may be tried again, within what is left."""
+    what = _what(data, row, view)
+    before = state.pairs.get((row, view))
+    if state.known(row, view) is not None:
+        raise ConflictError(f"{what} is known{_since(before)}; there is nothing to order.")
+    if before is not None and before.state == "booked":
+        raise ConflictError(f"{what} is booked{_since(before)} already.")
+    if before is not None and before.event.content["outcome"] == "impossible":
+        raise ConflictError(
+            f"{what} was closed as impossible{_since(before)}. Take that back with undo() if it is not."
+        )
+    if state.spending is not None and not state.spending.allowed(row, view):
+        raise ConflictError(f"{what} is impossible according to the costs.")
+    cost = state.cost(row, view)
+    if left is not None and cost is not None and cost > left:
+        raise ValueError(f"{what} costs {cost:g}, and of the budget {left:g} are left.")
+    return "booked", _content(data, row, view, cost=cost, utility=utility)
+
+
+def returning(
+    data: CampaignData, state: CampaignState, row: int, view: str, values: NDArray[np.float64], *, replace: bool
+) -> Decision | None:
+    """Take in values that are not known yet; others than those known only to replace them."""
+    what = _what(data, row, view)
+    before, known = state.pairs.get((row, view)), state.known(row, view)
+    if known is not None and np.array_equal(known, values, equal_nan=True):
+        return None
+    if known is not None and not replace:
+        k = int(np.flatnonzero(~((known == values) | (np.isnan(known) & np.isnan(values))))[0])
+        raise ConflictError(
+            f"{what} is known{_since(before)} with other values: feature {_feature(data, view, k)} is {known[k]:g}, told "
+            f"{values[k]:g}. Nothing was changed; correct it with replace=True."
+        )
+    if before is not None and before.state == "closed":
+        raise ConflictError(
+            f"{what} was closed as {before.event.content['outcome']}{_since(before)}. Book it again, or take that back with "
+            "undo(), before telling values."
+        )
+    numbers = [None if np.isnan(value) else float(value) for value in values]
+    if known is not None:
+        return "returned", _content(data, row, view, values=numbers, replaces=True)
+    return "returned", _content(data, row, view, values=numbers, cost=_own_cost(state, row, view))
+
+
+def labeling(data: CampaignData, state: CampaignState, row: int, label: Any, *, replace: bool) -> Decision | None:
+    """Take in a label that is not known yet; another than that known only to replace it."""
+    sample, known = data.samples[row], state.label(row)
+    if known is not None and known == label:
+        return None
+    if known is not None and not replace:
+        raise ConflictError(
+            f"Sample {str(sample)!r} is labeled {_plain(known)!r}, told {label!r}. Nothing was changed; correct it with "
+            "replace=True."
+        )
+    content = {"sample": _plain(sample), "label": label}
+    if known is not None:
+        return "labeled", content | {"replaces": True}
+    return "labeled", content | ({} if state.spending is None else {"cost": state.spending.label})
+
+
+def closing(
+    data: CampaignData, state: CampaignState, row: int, view: str, outcome: str, reason: str
+) -> Decision | None:
+    """Close a pair that has not been measured."""
+    if outcome not in OUTCOMES:
+        raise ValueError(f"outcome must be one of {', '.join(map(repr, OUTCOMES))}; got {outcome!r}.")
+    what = _what(data, row, view)
+    before = state.pairs.get((row, view))
+    if state.known(row, view) is not None:
+        raise ConflictError(f"{what} is known{_since(before)}; it cannot be closed as {outcome}.")
+    if before is not None and before.state == "closed":
+        closed = before.event.content["outcome"]
+        if closed == outcome:
+            return None
+        if outcome != "impossible":
+            raise ConflictError(f"{what} was closed as {closed}{_since(before)}, told {outcome}. Nothing was changed.")
+    cost = _own_cost(state, row, view) if outcome == "failed" else None
+    return "closed", _content(data, row, view, outcome=outcome, reason=str(reason) or None, cost=cost)
+
+
+def _own_cost(state: CampaignState, row: int, view: str) -> float | None:
+    """What a measurement adds to what is spent."""
+    return None if state.spending is None else state.spending.cost(row, view)
+
+
+def _content(data: CampaignData, row: int, view: str, **more: Any) -> dict[str, Any]:
+    content = {"sample": _plain(data.samples[row]), "view": view}
+    return content | {name: value for name, value in more.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _what(data: CampaignData, row: int, view: str) -> str:
+    return f"View {view!r} of sample {str(data.samples[row])!r}"
+
+
+def _since(before: Any) -> str:
+    return " from the start" if before is None else f" since {before.event.time[:19]} UTC"
+
+
+def _feature(data: CampaignData, view: str, k: int) -> str:
+    columns = data.views.feature_names[view]
+    return repr(str(columns[k] if columns is not None else k))

@@ -1,0 +1,160 @@
+"""A campaign's start as bytes, and back: data as arrays, the model as `save_model` writes it, settings as JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from coview.acquisition._costs import Costs
+from coview.persistence import ModelFileError, load_model, save_model
+from coview.storage import Project, ProjectFileError
+from coview.views import AlignedTables, Table, Views, plain_labels
+
+__all__ = [
+    "costs_from_plain",
+    "costs_to_plain",
+    "data_from_bytes",
+    "data_to_bytes",
+    "model_from_bytes",
+    "model_to_bytes",
+    "settings_of",
+    "settings_to_bytes",
+]
+
+
+def data_to_bytes(views: Views, y: NDArray[Any]) -> bytes:
+    """Views and target as an npz archive without pickled objects."""
+    source = views.to_tables()
+    arrays: dict[str, NDArray[Any]] = {"presence": views.presence}
+    described = []
+    for j, table in enumerate(source.tables):
+        arrays[f"rows{j}"] = views.rows(table.name)
+        if sparse.issparse(table.values):
+            matrix = sparse.csr_array(table.values)
+            arrays |= {f"data{j}": matrix.data, f"indices{j}": matrix.indices, f"indptr{j}": matrix.indptr}
+        else:
+            arrays[f"values{j}"] = np.asarray(table.values)
+        described.append({"name": table.name, "n_features": table.n_features, "columns": _plain(table.columns)})
+    about: dict[str, Any] = {"views": described, "ids": _plain(source.ids), "has_ids": source.has_ids}
+    about["same_order"] = source.same_order
+    if y.dtype == object:
+        about["y"] = [_plain_label(label) for label in y]
+    else:
+        arrays["y"] = y
+    arrays["about"] = np.frombuffer(json.dumps(about).encode("utf-8"), dtype=np.uint8)
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)  # type: ignore[arg-type]
+    return stream.getvalue()
+
+
+def data_from_bytes(content: bytes) -> tuple[Views, NDArray[Any]]:
+    """What `data_to_bytes` wrote."""
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            about = json.loads(arrays["about"].tobytes())
+            tables = tuple(_table(arrays, j, view) for j, view in enumerate(about["views"]))
+            ids = pd.Index(about["ids"])
+            aligned = AlignedTables(tables, ids, about["has_ids"], about["same_order"], presence=arrays["presence"])
+            y = np.array(about["y"], dtype=object) if "y" in about else arrays["y"]
+            return Views.from_tables(aligned), y
+    except (KeyError, ValueError, zipfile.BadZipFile, OSError) as error:
+        raise ProjectFileError(f"The data of the campaign cannot be read: {error}. Go back to a backup.") from error
+
+
+def _table(arrays: Any, j: int, view: dict[str, Any]) -> Table:
+    rows = arrays[f"rows{j}"]
+    if f"values{j}" in arrays:
+        values = arrays[f"values{j}"]
+    else:
+        parts = (arrays[f"data{j}"], arrays[f"indices{j}"], arrays[f"indptr{j}"])
+        values = sparse.csr_array(parts, shape=(len(rows), view["n_features"]))
+        values.check_format(full_check=True)
+    columns = None if view["columns"] is None else pd.Index(view["columns"])
+    return Table(view["name"], values, columns, rows=rows)
+
+
+def _plain(labels: pd.Index | None) -> list[Any] | None:
+    """Labels as JSON holds them; those of other types as text."""
+    plain = plain_labels(labels)
+    if plain is None:
+        return None
+    if isinstance(plain, str):
+        return list(json.loads(plain))
+    return [int(item) for item in plain] if isinstance(plain, np.ndarray) else [str(item) for item in plain]
+
+
+def _plain_label(label: Any) -> Any:
+    plain = label.item() if isinstance(label, np.generic) else label
+    if plain is None or (pd.api.types.is_scalar(plain) and pd.isna(plain)):
+        return None
+    if isinstance(plain, str | bool | int | float):
+        return plain
+    raise ValueError(f"Labels must be text, numbers or truth values to be kept in a file; got {type(label).__name__}.")
+
+
+def model_to_bytes(model: Any) -> bytes:
+    """A fitted model as `save_model` writes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "campaign.coview")
+        save_model(model, path)
+        return path.read_bytes()
+
+
+def model_from_bytes(content: bytes, what: str) -> Any:
+    """The model that `model_to_bytes` wrote, checked as `load_model` does."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "campaign.coview")
+        path.write_bytes(content)
+        try:
+            return load_model(path).model
+        except ModelFileError as error:
+            raise ModelFileError(str(error).replace(str(path), f"The model in {what}")) from error
+
+
+def settings_to_bytes(settings: dict[str, Any]) -> bytes:
+    """Settings as JSON."""
+    return json.dumps(settings, ensure_ascii=False, allow_nan=False).encode("utf-8")
+
+
+def settings_of(project: Project) -> dict[str, Any]:
+    """What `settings_to_bytes` wrote into a project."""
+    try:
+        return dict(json.loads(project.part("settings")))
+    except KeyError as error:
+        raise ProjectFileError(f"{project.path} is a project of coview, but no campaign.") from error
+    except ValueError as error:
+        raise ProjectFileError(
+            f"The settings in {project.path} cannot be read: {error}. Go back to a backup."
+        ) from error
+
+
+def costs_to_plain(costs: Costs | None) -> dict[str, Any] | None:
+    """Costs as JSON holds them."""
+    if costs is None:
+        return None
+    return {
+        "views": {view: float(price) for view, price in costs.views.items()},
+        "pairs": [[sample, view, float(price)] for (sample, view), price in costs.pairs.items()],
+        "groups": {name: [list(views), float(price)] for name, (views, price) in costs.groups.items()},
+        "excluded": [list(pair) for pair in sorted(costs.excluded)],
+        "label": float(costs.label),
+    }
+
+
+def costs_from_plain(plain: dict[str, Any] | None) -> Costs | None:
+    """What `costs_to_plain` gave."""
+    if plain is None:
+        return None
+    pairs = {(sample, view): price for sample, view, price in plain["pairs"]}
+    groups = {name: (views, price) for name, (views, price) in plain["groups"].items()}
+    excluded = [(sample, view) for sample, view in plain["excluded"]]
+    return Costs(plain["views"], pairs, groups, excluded, plain["label"])
