@@ -26,6 +26,7 @@ _SUBPACKAGES = (
     "model_selection",
     "persistence",
     "report",
+    "storage",
     "views",
 )
 
