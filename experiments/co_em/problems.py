@@ -52,6 +52,10 @@ class Problem:
     labels: NDArray[Any]
     views: Mapping[str, Views]
 
+    def __post_init__(self) -> None:
+        if any(views.n_samples != len(self.labels) for views in self.views.values()):
+            raise ValueError(f"{self.name} has {len(self.labels)} labels, but not as many documents in every reading.")
+
     @property
     def n_classes(self) -> int:
         """True number of clusters."""
@@ -83,11 +87,13 @@ def load_texts(data: Path) -> list[Problem]:
     problems = []
     for title, name, view in _TEXTS:
         bunch = fetch(name, data)
-        counts = _words(bunch.frames[view]["text"]) if "frames" in bunch else sparse.csr_array(bunch.views[view])
+        labels = bunch.target.to_numpy()
+        if "frames" in bunch:
+            counts = _words(bunch.frames[view]["text"])
+        else:
+            counts, labels = sparse.csr_array(bunch.views[view]), labels[bunch.views.rows(view)]
         filled = np.flatnonzero(np.diff(counts.indptr))
-        problems.append(
-            Problem(title, bunch.target.to_numpy()[filled], {"as they are": Views({"text": counts[filled]})})
-        )
+        problems.append(Problem(title, labels[filled], {"as they are": Views({"text": counts[filled]})}))
     return problems
 
 

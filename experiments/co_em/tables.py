@@ -23,6 +23,7 @@ _NOTE = f"""\
 Average cluster entropy in bits (lower is better), mean ± standard error over the repetitions, one start each. In brackets the
 difference from what the row or column is held against, and in words what a paired t test says of it: *above* or *below* where
 p < {ALPHA:g} (two-sided), else *even*."""
+_VERDICTS = ("below", "even", "above")
 _STARTS = {RANDOM: "random", CLUSTERED: "k-means"}
 
 
@@ -98,8 +99,8 @@ def _claims(summary: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for smoothing, start, method in product((1.0, 0.1), _STARTS, (CONCATENATED, MERGED)):
         against = _chosen(summary, part="linked", method=method, start=start, smoothing=smoothing)
-        statement = f"co-EM below {method}, {_STARTS[start]} starts, pseudo-count {smoothing:g}"
-        rows.append((statement, "15 of 15", _tally(against)))
+        statement = f"co-EM, against {method}, {_STARTS[start]} starts, pseudo-count {smoothing:g}"
+        rows.append((statement, "below 15", _tally(against, _VERDICTS[::-1])))
     for smoothing in (1.0, 0.1):
         splits = _chosen(summary, part="splits", smoothing=smoothing)
         best = splits.loc[splits.groupby("data", sort=False)["mean"].idxmin(), "n_views"]
@@ -114,15 +115,20 @@ def _claims(summary: pd.DataFrame) -> pd.DataFrame:
     consensus = summary[(summary["part"] == "consensus") & (summary["start"] == RANDOM)]
     fixed = consensus[consensus["consensus"] != ANNEALED]
     best = fixed.loc[fixed.groupby("data", sort=False)["mean"].idxmin(), "consensus"]
-    rows.append(("1 is the best fixed weight of the other views", "all", f"{(best == '1').sum()} of {len(best)}"))
-    rows.append(("annealing the weight", "even", _tally(_chosen(consensus, consensus=ANNEALED))))
+    between = fixed[~fixed["consensus"].isin(["0", "1"])]
+    rows += [
+        ("the weight of the other views with the best mean is 1", "6 of 6", f"{(best == '1').sum()} of {len(best)}"),
+        ("a weight between 0 and 1, against 1", "above", _tally(between)),
+        ("a weight of 0, against 1", "above", _tally(_chosen(consensus, consensus="0"))),
+        ("an annealed weight, against 1", "below 2, even 3, above 1", _tally(_chosen(consensus, consensus=ANNEALED))),
+    ]
     return pd.DataFrame(rows, columns=["statement", "paper", "here"])
 
 
-def _tally(rows: pd.DataFrame) -> str:
-    """Verdicts on co-EM with a fixed weight, from those on what is held against it."""
+def _tally(rows: pd.DataFrame, words: Sequence[str] = _VERDICTS) -> str:
+    """How many verdicts of each kind."""
     counts = rows["verdict"].value_counts()
-    return f"other above {counts.get('above', 0)}, even {counts.get('even', 0)}, other below {counts.get('below', 0)}"
+    return ", ".join(f"{word} {counts.get(kind, 0)}" for word, kind in zip(_VERDICTS, words, strict=True))
 
 
 def _chosen(summary: pd.DataFrame, **values: Any) -> pd.DataFrame:

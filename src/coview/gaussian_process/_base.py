@@ -385,9 +385,7 @@ class BayesianCoTraining(MultiViewEstimator):
             With the label-free prior, moments at training rows, and kernel values of whatever a view may hold.
         """
         check_is_fitted(self)
-        return scoring_posterior(
-            self._average, self._prepared, self._fitted_y, self._temperature_of, features=features
-        )
+        return scoring_posterior(self._average, self._prepared, self._fitted_y, self._temperature_of, features=features)
 
     def _temperature_of(self, position: int) -> float:
         """Factor of the logit that predicts best from one setting."""
