@@ -51,6 +51,7 @@ def _clusters(rows: pd.DataFrame) -> Figure:
             chosen = rows[(rows["data"] == name) & (rows["method"] == method) & (rows["start"] == start)]
             _line(panel, chosen["n_clusters"], chosen, color=color, linestyle=line, label=label)
         panel.set(title=name, xlabel="number of clusters")
+        panel.set_xticks(sorted(rows.loc[rows["data"] == name, "n_clusters"].unique()))
     panels[0].set_ylabel(_LABEL)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
