@@ -60,7 +60,7 @@ class ExpectedKernelTransformer(TransformerMixin, MultiViewEstimator):  # type: 
     ----------
     mixture_ : estimator
         The fitted mixture.
-    gamma_ : ndarray of shape (n_features_in_,)
+    gamma_ : ndarray of shape (n_features_in,)
         The gamma of each feature; not for the linear kernel, which has none.
     n_samples_fit_ : int
 
@@ -172,7 +172,7 @@ class ExpectedKernelTransformer(TransformerMixin, MultiViewEstimator):  # type: 
 
         Returns
         -------
-        K : ndarray of shape (n_new, n_samples_fit_)
+        K : ndarray of shape (n_new, n_samples_fit)
         """
         check_is_fitted(self)
         parameters = MixtureParameters.of(self.mixture_)

@@ -35,7 +35,6 @@ from coview.inference._component_choice import choose_n_components
 from coview.inference._component_distributions import (
     CategoricalComponents,
     ComponentDistribution,
-    ComponentParameters,
     GaussianComponents,
     MultinomialComponents,
     full_covariances,
@@ -101,7 +100,6 @@ __all__ = [
     "CoEM",
     "CoEMState",
     "ComponentDistribution",
-    "ComponentParameters",
     "ConsensusFeaturePosterior",
     "ConsensusPrior",
     "CrossPosterior",

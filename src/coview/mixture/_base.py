@@ -18,7 +18,7 @@ class StackedViewsEstimator(MultiViewEstimator):
     _allow_nan = True
 
     def _stacked(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
-        """All features of X, (n_samples, n_features_in_), NaN where a view or a feature is missing."""
+        """All features of X, (n_samples, n_features_in), NaN where a view or a feature is missing."""
         return self._validate_views(X, reset=reset).stacked()
 
     def _view_of_feature(self) -> NDArray[np.intp]:

@@ -79,11 +79,11 @@ class ClassConditionalGaussianMixture(LabeledClassifierMixin, GaussianDensity):
     ----------
     classes_ : ndarray of shape (n_classes,)
     class_prior_ : ndarray of shape (n_classes,)
-    weights_ : ndarray of shape (n_components_,)
+    weights_ : ndarray of shape (n_components,)
         Of all components of all classes: class prior times weight within the class.
-    means_ : ndarray of shape (n_components_, n_features)
-    covariances_ : ndarray of shape (n_components_, n_features, n_features)
-    component_classes_ : ndarray of int of shape (n_components_,)
+    means_ : ndarray of shape (n_components, n_features)
+    covariances_ : ndarray of shape (n_components, n_features, n_features)
+    component_classes_ : ndarray of int of shape (n_components,)
         Position in ``classes_`` of the class of each component; -1 where all classes share it.
     n_components_ : int
         Of all classes together.
@@ -93,7 +93,7 @@ class ClassConditionalGaussianMixture(LabeledClassifierMixin, GaussianDensity):
         Probabilities of the classes of the training samples, given what is observed of them.
     transduction_ : ndarray of shape (n_samples,)
         The most probable ones.
-    log_likelihood_trace_ : ndarray of shape (n_iter_ + 1,)
+    log_likelihood_trace_ : ndarray of shape (n_iter + 1,)
         Joint log likelihood of observed features and labels before each iteration and after the last one, in nats.
     lower_bound_ : float
         The last one, per sample.

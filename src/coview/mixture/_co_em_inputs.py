@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coview.exceptions import ViewError
-from coview.inference import ComponentParameters
 from coview.views import Views
 
 __all__ = ["DISTRIBUTIONS", "categories", "counts", "given_start", "indicators", "per_view", "real_numbers"]
@@ -136,7 +135,7 @@ def _priors(weights: Any, n_views: int, n_components: int | None) -> Array:
 
 def given_parameters(
     values: Mapping[str, Any], kind: str, name: str, n_components: int, n_features: int, n_categories: Any
-) -> ComponentParameters:
+) -> dict[str, NDArray[Any]]:
     """The start of one view as arrays of the shapes that its distribution takes."""
     wanted = {"multinomial": ["theta"], "gaussian": ["means", "covariances"], "categorical": ["probabilities"]}[kind]
     missing = [key for key in wanted if key not in values]
@@ -154,7 +153,9 @@ def given_parameters(
     return {"theta": theta}
 
 
-def _given_gaussian(values: Mapping[str, Any], name: str, n_components: int, n_features: int) -> ComponentParameters:
+def _given_gaussian(
+    values: Mapping[str, Any], name: str, n_components: int, n_features: int
+) -> dict[str, NDArray[Any]]:
     means = np.asarray(values["means"], dtype=np.float64)
     covariances = np.asarray(values["covariances"], dtype=np.float64)
     shapes = [(n_components, n_features, n_features), (n_components, n_features), (n_components,)]

@@ -14,7 +14,6 @@ from coview.inference import (
     GIVEN_START_PLATEAU,
     CoEM,
     CoEMState,
-    ComponentParameters,
     EMRun,
     ViewSamples,
     best_em_run,
@@ -112,7 +111,7 @@ class CoEMMixture(CoEMModel):
         Multi-view criterion :math:`Q(\Theta_{t+1}, \Theta_t)` of the last sweep, in nats.
     criterion_terms_ : dict
         ``sum_q_single_view``, ``delta``, ``q_multi_view`` and, equal to it, ``q_theorem1``.
-    criterion_trace_ : ndarray of shape (n_iter_ + 1,)
+    criterion_trace_ : ndarray of shape (n_iter + 1,)
         Criterion at the start and of every sweep.
     consensus_ : float
         Weight of the other views in the last sweep.
@@ -339,7 +338,7 @@ class CoEMMixture(CoEMModel):
 
     def _given(self, problem: CoEM, given: list[dict[str, Any]], priors: Array | None) -> CoEMState:
         m = self.n_components_
-        parameters: list[ComponentParameters] = [
+        parameters: list[dict[str, NDArray[Any]]] = [
             given_parameters(values, kind, name, m, self.view_n_features_[name], n_categories)
             for values, kind, name, n_categories in zip(
                 given, self.distributions_, self.view_names_, self._n_categories, strict=True

@@ -12,7 +12,6 @@ from coview.base import LabeledClassifierMixin, MultiViewEstimator
 from coview.inference import (
     CategoricalComponents,
     ComponentDistribution,
-    ComponentParameters,
     GaussianComponents,
     MultinomialComponents,
     ViewSamples,
@@ -39,7 +38,7 @@ class CoEMModel(LabeledClassifierMixin, MultiViewEstimator):
     consensus_: float
     classes_: NDArray[Any]
     component_classes_: NDArray[np.intp]
-    _parameters: list[ComponentParameters]
+    _parameters: list[dict[str, NDArray[Any]]]
     _priors: Array
     _joint_prior: Array
     _learned: NDArray[np.bool_]

@@ -62,16 +62,16 @@ class FactorMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMi
 
     Attributes
     ----------
-    weights_ : ndarray of shape (n_components_,)
-    means_ : ndarray of shape (n_components_, n_features)
-    loadings_ : ndarray of shape (n_components_, n_features, n_factors_)
+    weights_ : ndarray of shape (n_components,)
+    means_ : ndarray of shape (n_components, n_features)
+    loadings_ : ndarray of shape (n_components, n_features, n_factors)
     noise_variance_ : float
     feature_means_, feature_scales_ : ndarray of shape (n_features,)
         A feature is its mean plus its scale times its value in units of the model.
     n_components_, n_factors_ : int
     bic_by_n_components_ : dict of int to float
         What "auto" tried; empty otherwise.
-    log_likelihood_trace_ : ndarray of shape (n_iter_ + 1,)
+    log_likelihood_trace_ : ndarray of shape (n_iter + 1,)
         Log-likelihood of the training samples in nats before every iteration and after the last.
     n_iter_ : int
     converged_ : bool
@@ -165,7 +165,7 @@ class FactorMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMi
         return float(self.score_samples(X).mean())
 
     def responsibilities(self, X: Any) -> Array:
-        """P(component | observed features), (n, n_components_)."""
+        """P(component | observed features), (n, n_components)."""
         check_is_fitted(self, "weights_")
         return self._responsibilities(self._stacked(X, reset=False))
 
@@ -188,7 +188,7 @@ class FactorMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMi
 
         Returns
         -------
-        scores : ndarray of shape (n, n_components_ * n_factors_)
+        scores : ndarray of shape (n, n_components * n_factors)
             Those of the first component first.
         """
         check_is_fitted(self, "weights_")

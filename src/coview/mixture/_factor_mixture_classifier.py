@@ -74,10 +74,10 @@ class FactorMixtureClassifier(LabeledClassifierMixin, FactorMixtureModel):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    weights_ : ndarray of shape (n_components_,)
-    means_ : ndarray of shape (n_components_, n_features)
-    loadings_ : ndarray of shape (n_components_, n_features, n_factors_)
-    class_probabilities_ : ndarray of shape (n_components_, n_classes)
+    weights_ : ndarray of shape (n_components,)
+    means_ : ndarray of shape (n_components, n_features)
+    loadings_ : ndarray of shape (n_components, n_features, n_factors)
+    class_probabilities_ : ndarray of shape (n_components, n_classes)
         P(class | component).
     noise_variance_ : float
     feature_means_, feature_scales_ : ndarray of shape (n_features,)
@@ -89,7 +89,7 @@ class FactorMixtureClassifier(LabeledClassifierMixin, FactorMixtureModel):
         P(class | observed features) of the training samples, their own labels not looked at.
     transduction_ : ndarray of shape (n_samples,)
         Most probable class of every training sample.
-    log_likelihood_trace_ : ndarray of shape (n_iter_ + 1,)
+    log_likelihood_trace_ : ndarray of shape (n_iter + 1,)
         Joint log-likelihood of features and labels in nats, equation (1) of [1]_, before every iteration and after the last.
     n_iter_ : int
     converged_ : bool
@@ -274,7 +274,7 @@ class FactorMixtureClassifier(LabeledClassifierMixin, FactorMixtureModel):
         return self._log_likelihoods(*self._table_and_codes(X, y))
 
     def responsibilities(self, X: Any, y: Any = None) -> Array:
-        """P(component | observed features and, where y has one, the label), (n, n_components_).
+        """P(component | observed features and, where y has one, the label), (n, n_components).
 
         Raises ValueError for a label that has probability 0 in every component.
         """

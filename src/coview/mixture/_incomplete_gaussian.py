@@ -90,7 +90,7 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
     n_components_ : int
     loadings_, noise_variance_ : ndarray of shape (n_components, n_features, n_factors), (n_features,)
         For "factor" only: the covariances are ``loadings_ @ loadings_.T`` and ``noise_variance_`` on the diagonal.
-    log_likelihood_trace_ : ndarray of shape (n_iter_ + 1,)
+    log_likelihood_trace_ : ndarray of shape (n_iter + 1,)
         Log likelihood of the training samples before each iteration and after the last one, in nats.
     lower_bound_ : float
         The last one, per sample.
