@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from coview.acquisition import view_utilities
+from coview.acquisition._densities import ViewDensity
 from coview.gaussian_process import BayesianCoTrainingClassifier
+from coview.inference import view_additions
 from coview.mixture import ClassConditionalGaussianMixture
 
-from ..golden.loader import cases
+from ..golden.loader import cases, compare
 
 CASES = [pytest.param(case, id=case.name) for case in cases("gp_active_sensing") if "candidates" in case.expected]
 KEYS = {
@@ -20,6 +22,19 @@ KEYS = {
     ("mutual_information_bound", "quadrature"): "bound",
     ("mutual_information_bound", "point_mass"): "point_mass_bound",
 }
+
+MOMENTS = ("E_lambda", "E_lambda_b", "E_lambda_bb")
+# Expected keys that a test here compares, and those that the densities' tests do: conditional weights and EM with missing views
+# (tests/mixture/test_class_conditional.py, tests/inference/test_gaussian_mixture.py).
+CHECKS = {
+    *(f"candidates[]/{key}" for key in (*KEYS.values(), "sample", "view")),
+    *(f"candidates[]/{prefix}{key}" for key in MOMENTS for prefix in ("", "point_mass_")),
+    *("best", "mode", "phi", "var_criterion_variances", "var_criterion_order_of_incomplete_samples"),
+    "candidates[]/conditional_weights",
+    *("log_likelihood_initial", "responsibilities_initial", "after_one_step", "log_likelihood_after_one_step"),
+    "after_two_steps",
+}
+INFORMATION = {"candidates[]/quadrature_change"}
 
 
 def model_of(case):
@@ -65,3 +80,35 @@ def test_variance_ranks_samples(case):
     want = np.array(case.expected["var_criterion_variances"])
     np.testing.assert_allclose(table["utility"], want[table["sample"]], rtol=1e-8)
     assert list(dict.fromkeys(table["sample"])) == case.expected["var_criterion_order_of_incomplete_samples"]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_mode_and_sites_of_the_labels(case):
+    posterior = model_of(case).fit(case.views, case.y).consensus_posterior()
+    sites = np.zeros(len(case.y))
+    sites[posterior.kept[posterior.labeled]] = posterior.curvatures[0]
+    tolerance = {key: case.tolerance[key] for key in ("rtol", "atol")}
+    compare(posterior.training()[0][:, 0], case.expected["mode"], what="mode", **tolerance)
+    compare(sites, case.expected["phi"], what="phi", **tolerance)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("expectation", ["quadrature", "point_mass"])
+def test_moments_of_the_update(case, expectation):
+    """E[lambda], E[lambda b] and E[lambda b b^T] over what the view may hold, from the numbers that utilities are made of."""
+    posterior = model_of(case).fit(case.views, case.y).consensus_posterior()
+    labels = np.array([None if np.isnan(value) else value for value in case.y], dtype=object)
+    held = ViewDensity(density_of(case), case.views, labels, 0)
+    consensus = posterior.prior.consensus
+    prefix = "" if expectation == "quadrature" else "point_mass_"
+    for candidate in case.expected["candidates"]:
+        j, name = candidate["view"], case.names[candidate["view"]]
+        possible = held.values(name, np.array([candidate["sample"]]), expectation=expectation)
+        crosses, diagonals = posterior.kernel_values(name, possible.values)
+        variance = float(consensus.weights.variances[j])
+        additions = view_additions(consensus.factors[j], consensus.rows[j], crosses, diagonals, variance)
+        weights = possible.weights[0] * additions.precisions
+        got = (weights.sum(), weights @ crosses, (crosses.T * weights) @ crosses)
+        for key, value in zip(MOMENTS, got, strict=True):
+            want, tolerance = candidate[prefix + key], case.tolerance
+            compare(np.asarray(value), want, what=prefix + key, rtol=tolerance["rtol"], atol=tolerance["atol"])

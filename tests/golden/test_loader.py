@@ -7,16 +7,15 @@ import pytest
 
 from .loader import ERROR, GOLDEN, Case, as_array, cases, compare, flatten, is_ragged, value_params
 
-TESTED = GOLDEN.parent / "gaussian_process"
-# Beside its package, with a layout of its own: utilities of pairs, not attributes of a fit.
-ELSEWHERE = {"gp_active_sensing": GOLDEN.parent / "acquisition" / "test_golden_gp_active_sensing.py"}
-TOPICS = sorted({path.stem for path in GOLDEN.glob("gp_*.json")} - set(ELSEWHERE))
+TESTED = {
+    path.stem.removeprefix("test_golden_"): path.parent.name for path in GOLDEN.parent.glob("*/test_golden_gp_*.py")
+}
+TOPICS = sorted(path.stem for path in GOLDEN.glob("gp_*.json"))
 
 
 def test_every_golden_file_has_a_test_module():
-    assert len(TOPICS) == 11
-    assert all(path.is_file() for path in ELSEWHERE.values())
-    assert {f"test_golden_{topic}.py" for topic in TOPICS} == {path.name for path in TESTED.glob("test_golden_*.py")}
+    assert len(TOPICS) == 12
+    assert set(TOPICS) == set(TESTED)
 
 
 @pytest.mark.parametrize("topic", TOPICS)
@@ -44,7 +43,7 @@ def module_namespace(topic):
     """The tables of a test module, read by running it as a plain module."""
     import importlib
 
-    return vars(importlib.import_module(f"..gaussian_process.test_golden_{topic}", __package__))
+    return vars(importlib.import_module(f"..{TESTED[topic]}.test_golden_{topic}", __package__))
 
 
 def test_value_params_leave_nothing_out():

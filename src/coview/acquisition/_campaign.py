@@ -418,9 +418,7 @@ class Campaign:
         return self._ranked[1]
 
     def _left(self) -> float | None:
-        if self._settings["budget"] is None or self._state.spending is None:
-            return None
-        return float(self._settings["budget"] - self._state.spending.spent - self._state.ordered())
+        return self._state.left(self._settings["budget"])
 
     def _utility_of(self, row: int, view: str) -> float | None:
         """Utility at which a pair was last suggested."""

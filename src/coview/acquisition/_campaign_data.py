@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coview.acquisition._campaign_labels import Targets
+from coview.acquisition._costs import nearest
 from coview.acquisition._tables import sample_names
 from coview.exceptions import ViewError
-from coview.views import AlignedTables, Table, Views
+from coview.views import AlignedTables, Table, Views, some
 
 __all__ = ["CampaignData"]
 
@@ -79,7 +79,7 @@ class CampaignData:
         numbers = numbers[0] if numbers.ndim == 2 and len(numbers) == 1 else np.atleast_1d(numbers)
         if numbers.shape != (n_features,):
             raise ViewError(
-                f"View {view!r} has {n_features} features ({_some(names)}); got values of shape {numbers.shape} for sample "
+                f"View {view!r} has {n_features} features ({some(names)}); got values of shape {numbers.shape} for sample "
                 f"{str(sample)!r}."
             )
         self._check_finite(sample, view, numbers, names)
@@ -134,7 +134,7 @@ class CampaignData:
         if bad.any():
             raise ViewError(
                 f"The values of view {view!r} of sample {str(sample)!r} must be finite and complete; "
-                f"{_some([names[k] for k in np.flatnonzero(bad)])} are not. Close the pair if it could not be measured."
+                f"{some([names[k] for k in np.flatnonzero(bad)])} are not. Close the pair if it could not be measured."
             )
 
     def _warn_outside(self, sample: Any, view: str, numbers: Array, names: list[str]) -> None:
@@ -176,15 +176,11 @@ def _in_order(values: dict[Any, Any], names: list[str], view: str) -> list[Any]:
     if unknown:
         raise ViewError(_unknown(f"feature of view {view!r}", unknown[0], names))
     if absent:
-        raise ViewError(f"View {view!r} needs a value for {_some(absent)}; a part of a view cannot be told.")
+        raise ViewError(f"View {view!r} needs a value for {some(absent)}; a part of a view cannot be told.")
     return [given[name] for name in names]
 
 
-def _some(names: list[str]) -> str:
-    return ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-
-
 def _unknown(kind: str, name: Any, known: list[str]) -> str:
-    near = get_close_matches(str(name), known, n=2, cutoff=0.5)
-    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"There are {_some(known)}."
+    near = nearest(name, known)
+    hint = f"Did you mean {near}?" if near else f"There are {some(known)}."
     return f"There is no {kind} {str(name)!r}. {hint}"

@@ -113,6 +113,10 @@ class CampaignState:
         """Costs of what is booked."""
         return 0.0 if self.spending is None else self.spending.total(self.booked)
 
+    def left(self, budget: float | None) -> float | None:
+        """What of a budget is neither spent nor booked; None without costs or budget."""
+        return None if budget is None or self.spending is None else float(budget - self.spending.spent - self.ordered())
+
     def _apply(self, event: Event) -> None:
         content = event.content
         row = self._data.row(content["sample"])

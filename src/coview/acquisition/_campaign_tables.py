@@ -58,7 +58,7 @@ def status_of(
     labeled[list(state.labels)] = True
     spent = None if state.spending is None else state.spending.spent
     ordered = None if state.spending is None else state.ordered()
-    left = None if budget is None or spent is None or ordered is None else budget - spent - ordered
+    left = state.left(budget)
     return {
         "samples": len(data.views),
         "views": list(data.views.names),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from coview.exceptions import ViewError
 
-__all__ = ["Costs"]
+__all__ = ["Costs", "nearest"]
 
 _IMPOSSIBLE = "impossible"
 
@@ -193,10 +193,15 @@ def _refuse_unknown(kind: str, wanted: Iterable[Any], known: Iterable[Any]) -> N
     unknown = [name for name in wanted if name not in set(known)]
     if not unknown:
         return
-    texts = [str(name) for name in known]
     shown = []
     for name in sorted(unknown, key=str)[:5]:
-        near = get_close_matches(str(name), texts, n=2, cutoff=0.5)
-        shown.append(f"{name!r}" + (f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""))
+        near = nearest(name, known)
+        shown.append(f"{name!r}" + (f" (did you mean {near}?)" if near else ""))
     rest = f", ... ({len(unknown)} in all)" if len(unknown) > 5 else ""
     raise ViewError(f"costs name {kind}s that the data do not have: {', '.join(shown)}{rest}. Correct or remove them.")
+
+
+def nearest(name: Any, known: Iterable[Any]) -> str:
+    """The one or two known names that are most like a name, quoted; empty where none is."""
+    near = get_close_matches(str(name), [str(item) for item in known], n=2, cutoff=0.5)
+    return " or ".join(map(repr, near))

@@ -12,7 +12,7 @@ from coview.acquisition._densities import PossibleValues
 from coview.acquisition._scored_model import ScoredModel
 from coview.inference import LabelSites, MeanPrior, MeasurementPosterior, Measurements, predictive_entropies
 
-__all__ = ["FeatureScores"]
+__all__ = ["FeatureScores", "places_among"]
 
 Array = NDArray[np.float64]
 
@@ -122,7 +122,7 @@ class FeatureScores:
         K, others = self.n_functions, self.others
         known = [(self._posterior.whitened(k, others), *self._posterior.moments(k, others)) for k in range(K)]
         before = self._entropies(others)
-        place = _places(others, len(self._posterior.presence))
+        place = places_among(others, len(self._posterior.presence))
         step = max(1, _BLOCK_NUMBERS // max(K * others.size * draws.shape[1], 1))
         for start in range(0, samples.size, step):
             block = slice(start, start + step)
@@ -173,7 +173,7 @@ class FeatureScores:
             yield block, np.broadcast_to(own + np.arange(k), (block.stop - block.start, k))
 
 
-def _places(samples: NDArray[np.intp], n: int) -> NDArray[np.intp]:
+def places_among(samples: NDArray[np.intp], n: int) -> NDArray[np.intp]:
     """Where each of n samples stands among some, -1 elsewhere."""
     place = np.full(n, -1)
     place[samples] = np.arange(samples.size)

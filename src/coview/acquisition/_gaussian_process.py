@@ -60,20 +60,10 @@ class ConsensusScores:
         return total
 
     def take(self, view: str, sample: int, value: Array) -> None:
-        """Update the covariances as if ``value`` (p_j,) had been measured; sites of the labels stay as they are.
-
-        ``S' = S - lambda S u u^T S / (1 + lambda u^T S u)``, O(n^2).
-        """
+        """Go on as if ``value`` (p_j,) had been measured; sites of the labels stay as they are."""
         additions = self._additions(view, value[None])
-        u = np.zeros(len(self._consensus.presence))
-        u[additions.rows] = additions.solved[:, 0]
-        u[sample] -= 1.0
-        precision = additions.precisions[0]
         for S, C in zip(self._covariances, self._crosses, strict=True):
-            moved = S @ u
-            gain = precision / (1.0 + precision * (u @ moved))
-            C -= gain * np.outer(C @ u, moved)
-            S -= gain * np.outer(moved, moved)
+            additions.apply(S, C, sample)
 
     def _additions(self, view: str, values: Array) -> ViewAdditions:
         j = self._posterior.names.index(view)

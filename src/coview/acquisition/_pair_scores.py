@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coview.acquisition._densities import PossibleValues, ViewDensity, resolve_density
-from coview.acquisition._feature_scores import FeatureScores
+from coview.acquisition._feature_scores import FeatureScores, places_among
 from coview.acquisition._gaussian_process import ConsensusScores, rests_on_consensus
 from coview.acquisition._scored_model import ScoredModel
 
@@ -124,10 +124,7 @@ class PairScores:
         n = len(self.scored.views)
         if isinstance(self._scores, FeatureScores):
             return np.arange(n)
-        place = np.full(n, -1)
-        kept = np.flatnonzero(self.scored.views.presence.any(axis=1))
-        place[kept] = np.arange(kept.size)
-        return place
+        return places_among(np.flatnonzero(self.scored.views.presence.any(axis=1)), n)
 
     @cached_property
     def _held(self) -> ViewDensity:

@@ -11,25 +11,32 @@ from numpy.typing import NDArray
 from coview.acquisition._costs import Costs
 from coview.views import Views
 
-__all__ = ["best_first", "per_cost", "ranked", "sample_names"]
+__all__ = ["best_first", "pair_table", "per_cost", "ranked", "sample_names"]
 
 
 def ranked(
     views: Views, pairs: NDArray[np.intp], utilities: NDArray[np.float64], costs: Costs | None, seed: int
 ) -> pd.DataFrame:
     """Pairs (n_pairs, 2) of sample and view with their utilities, best first; equal ones in random order."""
-    table = pd.DataFrame(
-        {
-            "sample": sample_names(views)[pairs[:, 0]],
-            "view": np.array(views.names, dtype=object)[pairs[:, 1]],
-            "utility": utilities,
-        }
-    )
+    prices = None
     if costs is not None:
-        presence = views.presence[pairs[:, 0]]
-        table["cost"] = costs.of_pairs(table["sample"].tolist(), table["view"].tolist(), views.names, presence)
-        table["utility_per_cost"] = per_cost(table["utility"].to_numpy(), table["cost"].to_numpy())
-    return best_first(table, seed)
+        samples, names = sample_names(views)[pairs[:, 0]].tolist(), [views.names[j] for j in pairs[:, 1]]
+        prices = costs.of_pairs(samples, names, views.names, views.presence[pairs[:, 0]])
+    return best_first(pair_table(views, pairs, utilities, prices), seed)
+
+
+def pair_table(
+    views: Views, pairs: NDArray[np.intp], utilities: NDArray[np.float64], prices: NDArray[np.float64] | None
+) -> pd.DataFrame:
+    """Pairs (n_pairs, 2) with utilities and prices, in their order."""
+    columns = {
+        "sample": sample_names(views)[pairs[:, 0]],
+        "view": np.array(views.names, dtype=object)[pairs[:, 1]],
+        "utility": utilities,
+    }
+    if prices is not None:
+        columns |= {"cost": prices, "utility_per_cost": per_cost(utilities, prices)}
+    return pd.DataFrame(columns)
 
 
 def sample_names(views: Views) -> NDArray[Any]:

@@ -10,7 +10,7 @@ import pandas as pd
 from coview.acquisition._costs import Costs
 from coview.acquisition._pair_scores import PairScores
 from coview.acquisition._selection import Basket, ordering
-from coview.acquisition._tables import per_cost, sample_names
+from coview.acquisition._tables import pair_table
 from coview.acquisition._view_utilities import pair_scores
 
 __all__ = ["select_views"]
@@ -123,12 +123,4 @@ def _chosen(scores: PairScores, basket: Basket, n: int, by: str, shortlist: int)
 def _table(basket: Basket, found: list[tuple[float, float]]) -> pd.DataFrame:
     pairs = np.array(basket.pairs, dtype=np.intp).reshape(-1, 2)
     utilities, prices = np.array(found, dtype=np.float64).reshape(-1, 2).T
-    views = basket.views
-    columns = {
-        "sample": sample_names(views)[pairs[:, 0]],
-        "view": np.array(views.names, dtype=object)[pairs[:, 1]],
-        "utility": utilities,
-    }
-    if basket.costs is not None:
-        columns |= {"cost": prices, "utility_per_cost": per_cost(utilities, prices)}
-    return pd.DataFrame(columns)
+    return pair_table(basket.views, pairs, utilities, None if basket.costs is None else prices)

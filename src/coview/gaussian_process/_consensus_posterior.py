@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from coview.gaussian_process._posterior_average import PosteriorAverage
 from coview.gaussian_process._prepared import PreparedViews
 from coview.gaussian_process._prior_bank import PriorBank
 from coview.gaussian_process._setting import Setting
-from coview.inference import LatentPosterior, Prior, ViewWeights
+from coview.inference import LatentPosterior, Prior
 from coview.kernels import PrecomputedKernel, diagonal, gram
 from coview.views import Views
 
@@ -80,11 +79,6 @@ class ConsensusPosterior:
     def presence(self) -> NDArray[np.bool_]:
         """Who has which view (n_kept, n_views)."""
         return self.bank.presence
-
-    @cached_property
-    def weights(self) -> ViewWeights:
-        """View variances of the setting."""
-        return self.bank.weights(self.setting)
 
     @property
     def labeled(self) -> NDArray[np.intp]:

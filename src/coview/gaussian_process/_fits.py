@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.special import expit
-from threadpoolctl import threadpool_limits
 
 from coview.gaussian_process._chunks import Chunk, chunks_of
 from coview.gaussian_process._prior_bank import PriorBank
@@ -29,6 +28,7 @@ from coview.inference import (
     latent_posteriors,
     regression_fit,
 )
+from coview.linalg import one_blas_thread
 
 __all__ = ["SettingFits", "blas_threads", "fit_gaussian", "fit_logistic"]
 
@@ -101,12 +101,8 @@ def _for_each_class(covariance: LabeledCovariance, targets: NDArray[np.float64])
 
 
 def blas_threads(settings: Sequence[Setting]) -> AbstractContextManager[Any]:
-    """One BLAS thread while many small matrices are worked on: threads would wait for each other longer than they work.
-
-    Exact kernels, few and large, keep all threads.
-    """
-    small = len(settings) > 1 and any(setting.n_components is not None for setting in settings)
-    return cast("AbstractContextManager[Any]", threadpool_limits(limits=1 if small else None, user_api="blas"))
+    """One BLAS thread for many settings on features; exact kernels, few and large, keep all threads."""
+    return one_blas_thread(len(settings) > 1 and any(setting.n_components is not None for setting in settings))
 
 
 def fit_logistic(

@@ -6,14 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coview.base import MultiViewEstimator
-from coview.impute._expected_inputs import is_fitted_mixture
-from coview.mixture import IncompleteGaussianMixture
+from coview.impute._expected_inputs import fitted_mixture
 
 __all__ = ["ConditionalMeanImputer"]
 
@@ -89,12 +88,9 @@ class ConditionalMeanImputer(OneToOneFeatureMixin, TransformerMixin, MultiViewEs
         self._validate_params()
         views, y = self._validate_views_target(X, y, reset=True)
         self._check_mixture()
-        if self.mixture is not None and is_fitted_mixture(self.mixture):
-            self.mixture_ = self.mixture
+        self.mixture_ = fitted_mixture(self.mixture, views, y, self.random_state)
+        if self.mixture_ is self.mixture:
             self._completing.impute(views[:1])  # raises where the views are not those of the mixture
-            return self
-        default = IncompleteGaussianMixture("auto", random_state=self.random_state)
-        self.mixture_ = (default if self.mixture is None else clone(self.mixture)).fit(views, y)
         return self
 
     def _check_mixture(self) -> None:

@@ -8,17 +8,20 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
 from coview.base import MultiViewEstimator
 from coview.exceptions import ViewError
 from coview.kernels import ExpectedRows, expected_linear_gram, expected_rows
+from coview.mixture import IncompleteGaussianMixture
 from coview.views import Views
 
 __all__ = [
     "MixtureParameters",
     "Rows",
+    "fitted_mixture",
     "gamma_by_feature",
     "is_fitted_mixture",
     "median_gamma",
@@ -35,6 +38,14 @@ _MEDIAN_ROWS = 1000
 def is_fitted_mixture(mixture: Any) -> bool:
     """Whether an object has the parameters of a fitted mixture."""
     return all(hasattr(mixture, name) for name in _ARRAYS)
+
+
+def fitted_mixture(mixture: Any, views: Views, y: Any, random_state: Any) -> Any:
+    """The mixture itself where it is fitted, otherwise a clone of it, or of the default one, fitted to views and y."""
+    if mixture is not None and is_fitted_mixture(mixture):
+        return mixture
+    fresh = IncompleteGaussianMixture("auto", random_state=random_state) if mixture is None else clone(mixture)
+    return fresh.fit(views, y)
 
 
 @dataclass(frozen=True)

@@ -7,21 +7,20 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin, clone
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, MultiViewEstimator, StrOptions
 from coview.impute._expected_inputs import (
     MixtureParameters,
     Rows,
+    fitted_mixture,
     gamma_by_feature,
-    is_fitted_mixture,
     median_gamma,
     read_for_mixture,
     scale_gamma,
 )
 from coview.kernels import expected_linear_gram, expected_polynomial_gram, expected_rbf_gram
-from coview.mixture import IncompleteGaussianMixture
 
 __all__ = ["ExpectedKernelTransformer"]
 
@@ -184,11 +183,7 @@ class ExpectedKernelTransformer(TransformerMixin, MultiViewEstimator):  # type: 
         """Learn everything; the training rows as mixtures."""
         self._validate_params()
         views, y = self._validate_views_target(X, y, reset=True)
-        if self.mixture is not None and is_fitted_mixture(self.mixture):
-            self.mixture_ = self.mixture
-        else:
-            mixture = self._default_mixture() if self.mixture is None else clone(self.mixture)
-            self.mixture_ = mixture.fit(views, y)
+        self.mixture_ = fitted_mixture(self.mixture, views, y, self.random_state)
         table, widths = read_for_mixture(self.mixture_, views)
         parameters = MixtureParameters.of(self.mixture_)
         rows = parameters.condition(table)
@@ -200,9 +195,6 @@ class ExpectedKernelTransformer(TransformerMixin, MultiViewEstimator):  # type: 
         self._training_rows = table
         self.n_samples_fit_ = len(table)
         return rows
-
-    def _default_mixture(self) -> IncompleteGaussianMixture:
-        return IncompleteGaussianMixture("auto", random_state=self.random_state)
 
     def _gram(self, left: Rows, right: Rows | None) -> NDArray[np.float64]:
         embedding = bool(self.mean_embedding)

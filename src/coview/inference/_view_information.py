@@ -102,6 +102,20 @@ class ViewAdditions:
             result[block] = 0.5 * np.linalg.slogdet(np.eye(n_j + 1) + covariance @ update)[1]
         return result
 
+    def apply(self, S: Array, C: Array, sample: int) -> None:
+        """Update, in place, covariances as if the first value had been measured for a sample; O(n^2).
+
+        ``S' = S - lambda S u u^T S / (1 + lambda u^T S u)``, and likewise C, between what is of interest and the consensus
+        function; sites of the labels held fixed.
+        """
+        u = np.zeros(len(S))
+        u[self.rows] = self.solved[:, 0]
+        u[sample] -= 1.0
+        moved = S @ u
+        gain = self.precisions[0] / (1.0 + self.precisions[0] * (u @ moved))
+        C -= gain * np.outer(C @ u, moved)
+        S -= gain * np.outer(moved, moved)
+
     def _own(self, weights: Array) -> bool:
         return bool(weights.shape[1] != self.precisions.size)
 

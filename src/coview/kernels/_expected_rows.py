@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from coview.inference import MissingnessPattern, condition_components, missingness_patterns, mixture_posterior
+from coview.linalg import one_blas_thread
 
 __all__ = ["ExpectedRows", "RowStack", "count_rows", "expected_rows", "one_thread_where_small"]
 
@@ -115,9 +117,9 @@ def expected_rows(
     return parts
 
 
-def one_thread_where_small(n_features: int) -> threadpool_limits:
-    """Limit of BLAS to one thread: on thousands of small matrices several wait for each other most of the time."""
-    return threadpool_limits(limits=1 if n_features <= _SMALL else None, user_api="blas")
+def one_thread_where_small(n_features: int) -> AbstractContextManager[Any]:
+    """One BLAS thread where the matrices are of few features."""
+    return one_blas_thread(n_features <= _SMALL)
 
 
 def _conditioned(

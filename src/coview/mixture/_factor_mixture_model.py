@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from coview.base import Interval, StrOptions
 from coview.inference import (
@@ -31,6 +30,7 @@ from coview.inference import (
     observed_moments,
     warn_unless_converged,
 )
+from coview.linalg import one_blas_thread
 from coview.mixture._base import StackedViewsEstimator
 from coview.mixture._factor_mixture_starts import explicit_starts
 
@@ -119,7 +119,7 @@ class FactorMixtureModel(StackedViewsEstimator):
             self._note(f"{n_components} components: log-likelihood {run.objective:.6g} after {run.n_iter} iterations")
             return run
 
-        with threadpool_limits(limits=1 if data.table.is_small else None, user_api="blas"):
+        with one_blas_thread(data.table.is_small):
             run = self._chosen(fit, explicit, len(table), smallest=max(1, n_classes))
         self._store(run, table)
 
