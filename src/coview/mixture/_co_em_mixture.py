@@ -66,7 +66,8 @@ class CoEMMixture(CoEMModel):
     covariance_type : {"full", "diag", "spherical"}, default="full"
         Covariances of Gaussian views.
     smoothing : float, default=1.0
-        Pseudo-count added to every expected count of words and categories.
+        Pseudo-count added to every expected count of words and categories. Where a view has many words and samples have few
+        of them, small components lose their shape at 1, and with it their samples; 0.1 or less keeps them.
     reg_covar : float, default=None
         Added to every variance of Gaussian views; None for a millionth of the variance of the feature.
     init : {"kmeans", "random"}, default="kmeans"

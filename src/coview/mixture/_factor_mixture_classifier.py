@@ -30,7 +30,9 @@ class FactorMixtureClassifier(LabeledClassifierMixin, FactorMixtureModel):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        "auto" raises the number, from that of the classes on, until BIC has not improved twice.
+        "auto" raises the number, from that of the classes on, until BIC has not improved twice. BIC weighs how well features
+        are described, not how well classes are told apart: to predict, several times the number of classes, chosen on
+        held-out labels with ``noise_variance`` fixed, can be far better.
     n_factors : int or "auto", default="auto"
         Dimension of each plane. "auto": 2, less where there are fewer than 4 features.
     noise_variance : float or "learn", default="learn"

@@ -47,7 +47,8 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
     ----------
     n_components : int or "auto", default=1
         "auto" raises the number until BIC has not improved twice, among those whose components have at least twice as
-        many samples as features to estimate a covariance from.
+        many samples as features to estimate a covariance from. A few outliers that claim a component of their own end the
+        search by that rule: then fix the number.
     covariance_type : {"full", "diag", "view", "factor"}, default="full"
         Covariance of each component: any; of independent features; of views that are independent given the component
         (one block per view); or few directions beside noise, :math:`A A^T + \sigma^2 I` on standardized features (then the
