@@ -75,3 +75,30 @@ def test_positions_and_their_text_are_the_same_sample():
 def test_errors_name_what_is_wrong(make, error, text):
     with pytest.raises(error, match=text):
         make()
+
+
+def test_a_view_costs_the_sum_of_its_features_and_a_shared_part_once():
+    table = pd.DataFrame(
+        {
+            "view": ["blood", "blood", "exercise", "exercise", "thallium", "ecg"],
+            "feature": ["chol", "fbs", "thalach", "slope", "thal", "restecg"],
+            "cost": [7.25, 5.25, 102.0, 87.0, 103.0, 15.5],
+            "group": ["draw", "draw", "session", "test", "session", None],
+            "group_cost": [2.25, 2.25, 101.0, 86.0, 101.0, None],
+        }
+    )
+    costs = Costs.of(table)
+    assert costs.views == {"blood": 8.0, "exercise": 2.0, "thallium": 2.0, "ecg": 15.5}
+    assert costs.groups == {
+        "draw": (["blood"], 2.25),
+        "session": (["exercise", "thallium"], 101.0),
+        "test": (["exercise"], 86.0),
+    }
+    names = ["blood", "exercise", "thallium", "ecg"]
+    alone = costs.of_pairs(["p"] * 3, ["blood", "exercise", "thallium"], names, np.zeros((3, 4)))
+    assert alone.tolist() == [10.25, 189.0, 103.0]
+    assert costs.of_pairs(["p"], ["thallium"], names, [[False, True, False, False]]).tolist() == [2.0]
+    with pytest.raises(ValueError, match=r"'chol'.*, 7.25, must contain the 9 that it shares"):
+        Costs.of(table.assign(group_cost=9.0))
+    with pytest.raises(ValueError, match="leave out the column feature"):
+        Costs.of(table.assign(sample="p1"))

@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from sklearn.base import clone
 
-from coview.acquisition import _campaign_snapshot as snapshot
 from coview.acquisition._campaign_choice import best_open, ranking_of
-from coview.acquisition._campaign_data import CampaignData
-from coview.acquisition._campaign_labels import Targets, target_settings
-from coview.acquisition._campaign_model import CampaignModel, on_views
+from coview.acquisition._campaign_record import CampaignRecord
 from coview.acquisition._campaign_rules import Decision, closing, labeling, ordering, returning
-from coview.acquisition._campaign_spending import Spending
-from coview.acquisition._campaign_state import CampaignState
-from coview.acquisition._campaign_tables import history_table, orders_table, status_of
-from coview.acquisition._costs import Costs
-from coview.acquisition._pair_scores import CRITERIA
-from coview.acquisition._scored_model import seed_of
-from coview.storage import Project
-from coview.views import Views
+from coview.acquisition._campaign_start import CampaignStart, check_criterion
 
 __all__ = ["Campaign"]
 
 
-class Campaign:
+class Campaign(CampaignRecord):
     """Measurements asked for and told, one after another or in batches, with everything that happened.
 
     A missing view of a sample is *suggested* by `ask`, *booked* by `book` and then not suggested again, *returned* by `tell`, or
@@ -38,7 +27,9 @@ class Campaign:
     Parameters
     ----------
     model : BayesianCoTrainingClassifier or BayesianCoTrainingRegressor
-        Fitted or not; a clone is fitted. With ``criterion="random"`` any estimator that takes Views.
+        Fitted or not; a clone is fitted. With ``criterion="random"`` any estimator that takes Views. A pipeline of a
+        `TableEncoder` and a model takes tables of any kind: the encoder is fitted once, to X, and values are told, kept and
+        given back as their owner writes them.
     X : Views or anything that Views takes
         Samples, some without some of the views.
     y : array-like of shape (n_samples,)
@@ -52,6 +43,8 @@ class Campaign:
         A new file that holds data, model and every answer; None keeps them in memory.
     random_state : int or RandomState, default=None
         Seeds utilities; None is a fixed seed.
+    notes : dict of str to str, default=None
+        Kept with the campaign, such as what the target is called.
 
     Raises
     ------
@@ -97,29 +90,21 @@ class Campaign:
         budget: float | None = None,
         path: str | os.PathLike[str] | None = None,
         random_state: Any = None,
+        notes: Mapping[str, str] | None = None,
     ) -> None:
-        views = X if isinstance(X, Views) else Views(X, view_columns=getattr(model, "view_columns", None))
-        if isinstance(y, pd.Series):
-            y = views.align(y)
-        about = target_settings(model)
-        data, costs = CampaignData(views, Targets(y, **about)), Costs.of(costs)
-        _check_settings(criterion, costs, budget, data)
-        if path is not None and os.path.lexists(path):  # before the fit
-            raise FileExistsError(
-                f"{os.fspath(path)} exists already. Go on with it by Campaign.open, or choose another."
+        self._begin(
+            CampaignStart.of(
+                model,
+                X,
+                y,
+                path,
+                criterion=criterion,
+                costs=costs,
+                budget=budget,
+                random_state=random_state,
+                notes=notes,
             )
-        settings = {"criterion": criterion, "budget": budget, "seed": seed_of(random_state)}
-        model, parts, fitted = on_views(model), {}, None
-        if path is not None:
-            fitted = clone(model).fit(views, data.targets.values)
-            parts = {
-                "data": snapshot.data_to_bytes(views, data.targets.values),
-                "model": snapshot.model_to_bytes(fitted),
-                "settings": snapshot.settings_to_bytes(
-                    {**settings, "target": about, "costs": snapshot.costs_to_plain(costs)}
-                ),
-            }
-        self._begin(Project.create(path, parts), data, CampaignModel(lambda: model, fitted), costs, settings)
+        )
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, read_only: bool = False, timeout: float = 10.0) -> Campaign:
@@ -144,34 +129,13 @@ class Campaign:
         OSError
             If there is no such file, or it cannot be opened.
         """
-        project = Project.open(path, read_only=read_only, timeout=timeout)
-        try:
-            settings = snapshot.settings_of(project)
-            views, y = snapshot.data_from_bytes(project.part("data"))
-            data = CampaignData(views, Targets(y, **settings.pop("target")))
-            model = CampaignModel(lambda: snapshot.model_from_bytes(project.part("model"), os.fspath(path)))
-            campaign = cls.__new__(cls)
-            campaign._begin(project, data, model, snapshot.costs_from_plain(settings.pop("costs")), settings)
-        except BaseException:
-            project.disconnect()
-            raise
+        campaign = cls.__new__(cls)
+        campaign._begin(CampaignStart.read(path, read_only=read_only, timeout=timeout))
         return campaign
 
-    def _begin(
-        self, project: Project, data: CampaignData, model: CampaignModel, costs: Costs | None, settings: dict[str, Any]
-    ) -> None:
-        self._project = project
-        self._data = data
-        self._model = model
-        self._costs = costs
-        self._settings = settings
-        spending = None if costs is None else Spending(costs, data.samples, data.views.names, data.views.presence)
-        self._state = CampaignState(data, spending)
-        self._ranked: tuple[int, pd.DataFrame] | None = None
-        self._suggested = pd.DataFrame({"sample": [], "view": [], "utility": []})
-        self._catch_up()
-
-    def ask(self, n: int = 1, per_sample: int = 1, *, by: str = "utility") -> pd.DataFrame:
+    def ask(
+        self, n: int = 1, per_sample: int = 1, *, by: str = "utility", criterion: str | None = None
+    ) -> pd.DataFrame:
         """What to measure next.
 
         Parameters
@@ -181,6 +145,8 @@ class Campaign:
         per_sample : int, default=1
             At most so many views of one sample.
         by : {"utility", "utility_per_cost"}, default="utility"
+        criterion : str, default=None
+            Another than that of the campaign, for once.
 
         Returns
         -------
@@ -196,8 +162,9 @@ class Campaign:
             raise ValueError(f"n and per_sample must be at least 1; got {n!r} and {per_sample!r}.")
         if by not in ("utility", "utility_per_cost") or (by != "utility" and self._costs is None):
             raise ValueError(f"by must be 'utility', or with costs 'utility_per_cost'; got {by!r}.")
+        check_criterion(criterion or self._settings["criterion"])
         self._catch_up()
-        ranking = self._ranking()
+        ranking = self._ranking(criterion or self._settings["criterion"])
         self._suggested = best_open(
             ranking, self._data, self._state, n, per_sample=per_sample, left=self._left(), by=by
         )
@@ -296,6 +263,30 @@ class Campaign:
         row, _ = self._data.row(sample), self._data.column(view)
         return self._step(lambda: closing(self._data, self._state, row, view, outcome, reason))
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Several steps as one: all of them are kept when the block ends, none where an error leaves it or the process dies.
+
+        Nobody else writes meanwhile, so do no long work in it. Leaving it by an error of your own is a rehearsal.
+
+        Examples
+        --------
+        >>> with campaign.together():  # doctest: +SKIP
+        ...     for sample, view in zip(batch["sample"], batch["view"]):
+        ...         campaign.book(sample, view)
+        """
+        try:
+            with self._project.writing():
+                self._catch_up()
+                self._joined = True
+                yield
+        except BaseException:
+            self._start_anew()  # numbers of events that were not kept will stand for others
+            self._model.forget()
+            raise
+        finally:
+            self._joined = False
+
     def undo(self) -> dict[str, Any]:
         """Take back the last step that counts: a booking, an answer or a closing, whichever process made it.
 
@@ -321,85 +312,9 @@ class Campaign:
         self._step(decide)
         return taken
 
-    @property
-    def history(self) -> pd.DataFrame:
-        """All that happened, one row per event, what was undone marked so.
-
-        Columns ``event, time, action, sample, view, values, label, outcome, reason, cost, utility, undone``.
-        """
-        self._catch_up()
-        return history_table(self._state)
-
-    @property
-    def orders(self) -> pd.DataFrame:
-        """What is booked and has not come back: ``event, time, sample, view, cost, utility``."""
-        self._catch_up()
-        return orders_table(self._state)
-
-    def status(self) -> dict[str, Any]:
-        """Counts and money.
-
-        Returns
-        -------
-        status : dict
-            ``samples, views, labeled``; of the views missing at the start ``open`` (``suggested`` by the last `ask` among them),
-            ``booked, returned`` and ``closed`` (a dict by outcome); ``budget, spent, ordered, left``, None without costs or
-            budget; ``remark``: why nothing can be asked, or empty.
-        """
-        self._catch_up()
-        return status_of(self._data, self._state, self._suggested, self._costs, self._settings["budget"])
-
-    @property
-    def views(self) -> Views:
-        """The views as they are known now."""
-        self._catch_up()
-        return self._data.views_with(self._state.values)
-
-    @property
-    def y(self) -> NDArray[Any]:
-        """The target as it is known now (n_samples,)."""
-        self._catch_up()
-        return self._data.targets.with_labels(self._state.labels)
-
-    @property
-    def model(self) -> Any:
-        """The model, fitted to what is known now."""
-        self._catch_up()
-        return self._model.at(self._state.data_version, self.views, self.y)
-
-    @property
-    def path(self) -> str | None:
-        """The file, None in memory."""
-        return None if self._project.path is None else os.fspath(self._project.path)
-
-    def backup(self, path: str | os.PathLike[str]) -> None:
-        """Copy the campaign to a new file, while any process uses it.
-
-        Parameters
-        ----------
-        path : str or path
-
-        Raises
-        ------
-        FileExistsError
-            If there is a file of that name; it is left as it is.
-        ValueError
-            If the campaign is in memory only.
-        """
-        if self._project.path is None:
-            raise ValueError("A campaign without path is in memory only. Make it with path=.")
-        self._project.backup(path)
-
-    def disconnect(self) -> None:
-        """Close the file; a ``with`` block does so at its end. What was told is on the disk in any case."""
-        self._project.disconnect()
-
-    def _catch_up(self) -> None:
-        self._state.extend(self._project.events(self._state.last))
-
     def _step(self, decide: Callable[[], Decision | None]) -> bool:
         """Decide on the newest state, while nobody else writes, and write; whether there was anything to write."""
-        with self._project.writing():
+        with nullcontext() if self._joined else self._project.writing():
             self._catch_up()
             decision = decide()
             if decision is not None:
@@ -407,14 +322,14 @@ class Campaign:
         self._catch_up()
         return decision is not None
 
-    def _ranking(self) -> pd.DataFrame:
+    def _ranking(self, criterion: str) -> pd.DataFrame:
         """All missing pairs by utility, on what is known now."""
         version = self._state.data_version
-        if self._ranked is None or self._ranked[0] != version:
+        if self._ranked is None or self._ranked[0] != (version, criterion):
             # new random numbers after each answer: otherwise neighbors of what was measured would be favored
             seed = int(np.random.SeedSequence([self._settings["seed"], version]).generate_state(1)[0] >> 1)
-            ranking = ranking_of(self, self._data.samples, self._settings["criterion"], self._costs, seed)
-            self._ranked = (version, ranking)
+            ranking = ranking_of(self, self._data.samples, criterion, self._costs, seed)
+            self._ranked = ((version, criterion), ranking)
         return self._ranked[1]
 
     def _left(self) -> float | None:
@@ -425,24 +340,3 @@ class Campaign:
         table = self._suggested
         found = table.loc[(table["sample"] == self._data.samples[row]) & (table["view"] == view), "utility"]
         return float(found.iloc[0]) if len(found) and np.isfinite(found.iloc[0]) else None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.disconnect()
-
-    def __repr__(self) -> str:
-        where = "in memory" if self.path is None else self.path
-        return f"<Campaign {where}: {len(self._state.live)} events, criterion {self._settings['criterion']!r}>"
-
-
-def _check_settings(criterion: str, costs: Costs | None, budget: float | None, data: CampaignData) -> None:
-    if criterion not in CRITERIA:
-        raise ValueError(f"criterion must be one of {', '.join(map(repr, CRITERIA))}; got {criterion!r}.")
-    if costs is not None:
-        costs.check(data.views.names, data.samples)
-    if budget is not None and costs is None:
-        raise ValueError("A budget needs costs.")
-    if budget is not None and not (np.isfinite(budget) and budget >= 0.0):
-        raise ValueError(f"budget must be finite and not negative; got {budget!r}.")

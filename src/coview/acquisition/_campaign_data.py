@@ -17,7 +17,7 @@ from coview.acquisition._tables import sample_names
 from coview.exceptions import ViewError
 from coview.views import AlignedTables, Table, Views, some
 
-__all__ = ["CampaignData"]
+__all__ = ["CampaignData", "in_order"]
 
 Array = NDArray[np.float64]
 
@@ -65,9 +65,8 @@ class CampaignData:
 
     def checked_values(self, sample: Any, view: str, values: Any) -> Array:
         """Values (p_j,) of a view as numbers in the order of its features; a warning where they are outside what was seen."""
-        names, n_features = self._feature_names(view), self.views.n_features[view]
-        if isinstance(values, Mapping | pd.Series) and not _is_positional(values):
-            values = _in_order(dict(values), names, view)
+        names, n_features = self.features(view), self.views.n_features[view]
+        values = in_order(values, names, view)
         if sparse.issparse(values):
             values = values.toarray()
         try:
@@ -117,9 +116,38 @@ class CampaignData:
             AlignedTables(tuple(tables), before.ids, before.has_ids, before.same_order, presence=presence)
         )
 
-    def _feature_names(self, view: str) -> list[str]:
+    def features(self, view: str) -> list[str]:
+        """Names of the features of a view, positions where they have none."""
         columns = self.views.feature_names[view]
         return [str(name) for name in (range(self.views.n_features[view]) if columns is None else columns)]
+
+    def kinds(self, view: str) -> list[str]:
+        """What each feature of a view is: numbers here."""
+        return ["number"] * self.views.n_features[view]
+
+    def seen(self, view: str) -> list[Any]:
+        """What was seen of each feature at the start: smallest and largest number."""
+        return list(zip(*(bound.tolist() for bound in self.ranges(view)), strict=True))
+
+    def tables_with(self, told: Mapping[str, Mapping[int, Array]]) -> list[Table]:
+        """The tables with told values in their places."""
+        return list(self.views_with(told).to_tables().tables)
+
+    def differences(self, known: NDArray[Any], values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Where two rows of values differ; gaps are equal."""
+        return np.asarray(~((known == values) | (np.isnan(known) & np.isnan(values))), dtype=bool)
+
+    def shown(self, value: Any) -> str:
+        """A value in a message."""
+        return f"{value:g}"
+
+    def to_plain(self, values: NDArray[Any]) -> list[Any]:
+        """Values of a pair as JSON holds them."""
+        return [None if np.isnan(value) else float(value) for value in values]
+
+    def from_plain(self, values: list[Any]) -> NDArray[Any]:
+        """What `to_plain` gave."""
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
     def _check_finite(self, sample: Any, view: str, numbers: Array, names: list[str]) -> None:
         bad = ~np.isfinite(numbers)
@@ -169,7 +197,11 @@ def _is_positional(values: Any) -> bool:
     return isinstance(values, pd.Series) and isinstance(values.index, pd.RangeIndex)
 
 
-def _in_order(values: dict[Any, Any], names: list[str], view: str) -> list[Any]:
+def in_order(values: Any, names: list[str], view: str) -> Any:
+    """Values by the names of features in the order of these; anything else as it is."""
+    if not isinstance(values, Mapping | pd.Series) or _is_positional(values):
+        return values
+    values = dict(values)
     given = {str(name): value for name, value in values.items()}
     absent = [name for name in names if name not in given]
     unknown = [name for name in given if name not in set(names)]

@@ -37,6 +37,10 @@ class CampaignModel:
             self._fitted = (version, clone(self._model).fit(views, y))
         return self._fitted[1]
 
+    def forget(self) -> None:
+        """Fit anew when next asked: versions have come to mean other data."""
+        self._fitted = None
+
 
 def on_views(model: Any) -> Any:
     """A clone of a model that takes Views as they are."""

@@ -41,28 +41,29 @@ def ordering(
 
 
 def returning(
-    data: CampaignData, state: CampaignState, row: int, view: str, values: NDArray[np.float64], *, replace: bool
+    data: CampaignData, state: CampaignState, row: int, view: str, values: NDArray[Any], *, replace: bool
 ) -> Decision | None:
     """Take in values that are not known yet; others than those known only to replace them."""
     what = _what(data, row, view)
     before, known = state.pairs.get((row, view)), state.known(row, view)
-    if known is not None and np.array_equal(known, values, equal_nan=True):
+    differs = np.zeros(0, dtype=bool) if known is None else data.differences(known, values)
+    if known is not None and not differs.any():
         return None
     if known is not None and not replace:
-        k = int(np.flatnonzero(~((known == values) | (np.isnan(known) & np.isnan(values))))[0])
+        k = int(np.flatnonzero(differs)[0])
         raise ConflictError(
-            f"{what} is known{_since(before)} with other values: feature {_feature(data, view, k)} is {known[k]:g}, told "
-            f"{values[k]:g}. Nothing was changed; correct it with replace=True."
+            f"{what} is known{_since(before)} with other values: feature {data.features(view)[k]!r} is "
+            f"{data.shown(known[k])}, told {data.shown(values[k])}. Nothing was changed; correct it with replace=True."
         )
     if before is not None and before.state == "closed":
         raise ConflictError(
             f"{what} was closed as {before.event.content['outcome']}{_since(before)}. Book it again, or take that back with "
             "undo(), before telling values."
         )
-    numbers = [None if np.isnan(value) else float(value) for value in values]
+    plain = data.to_plain(values)
     if known is not None:
-        return "returned", _content(data, row, view, values=numbers, replaces=True)
-    return "returned", _content(data, row, view, values=numbers, cost=_own_cost(state, row, view))
+        return "returned", _content(data, row, view, values=plain, replaces=True)
+    return "returned", _content(data, row, view, values=plain, cost=_own_cost(state, row, view))
 
 
 def labeling(data: CampaignData, state: CampaignState, row: int, label: Any, *, replace: bool) -> Decision | None:
@@ -121,8 +122,3 @@ def _what(data: CampaignData, row: int, view: str) -> str:
 
 def _since(before: Any) -> str:
     return " from the start" if before is None else f" since {before.event.time[:19]} UTC"
-
-
-def _feature(data: CampaignData, view: str, k: int) -> str:
-    columns = data.views.feature_names[view]
-    return repr(str(columns[k] if columns is not None else k))

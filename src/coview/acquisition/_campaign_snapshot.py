@@ -6,6 +6,7 @@ import io
 import json
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,15 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
+from coview.acquisition._campaign_cells import ViewCells
 from coview.acquisition._costs import Costs
 from coview.persistence import ModelFileError, load_model, save_model
 from coview.storage import Project, ProjectFileError
 from coview.views import AlignedTables, Table, Views, plain_labels
 
 __all__ = [
+    "cells_from_bytes",
+    "cells_to_bytes",
     "costs_from_plain",
     "costs_to_plain",
     "data_from_bytes",
@@ -99,6 +103,56 @@ def _plain_label(label: Any) -> Any:
     if isinstance(plain, str | bool | int | float):
         return plain
     raise ValueError(f"Labels must be text, numbers or truth values to be kept in a file; got {type(label).__name__}.")
+
+
+def cells_to_bytes(cells: Mapping[str, ViewCells]) -> bytes:
+    """The cells of all views as an npz archive without pickled objects: numbers as one array per view, text as JSON."""
+    arrays: dict[str, NDArray[Any]] = {}
+    described = []
+    for j, view in enumerate(cells.values()):
+        arrays[f"rows{j}"] = view.rows
+        text: dict[int, list[str | None]] = {}
+        if sparse.issparse(view.values):
+            matrix = sparse.csr_array(view.values)
+            arrays |= {f"data{j}": matrix.data, f"indices{j}": matrix.indices, f"indptr{j}": matrix.indptr}
+        else:
+            written = [k for k, kind in enumerate(view.kinds) if kind in ("category", "text")]
+            numbers = [k for k in range(len(view.kinds)) if k not in set(written)]
+            arrays[f"numbers{j}"] = view.values.iloc[:, numbers].to_numpy(dtype=np.float64)
+            text = {k: _cells_of_text(view.values.iloc[:, k]) for k in written}
+        described.append({"name": view.name, "columns": view.columns, "kinds": view.kinds, "text": text})
+    arrays["about"] = np.frombuffer(json.dumps(described).encode("utf-8"), dtype=np.uint8)
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)  # type: ignore[arg-type]
+    return stream.getvalue()
+
+
+def cells_from_bytes(content: bytes) -> dict[str, ViewCells]:
+    """What `cells_to_bytes` wrote."""
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            about = json.loads(arrays["about"].tobytes())
+            return {view["name"]: _cells(arrays, j, view) for j, view in enumerate(about)}
+    except (KeyError, ValueError, zipfile.BadZipFile, OSError) as error:
+        raise ProjectFileError(f"The tables of the campaign cannot be read: {error}. Go back to a backup.") from error
+
+
+def _cells(arrays: Any, j: int, view: dict[str, Any]) -> ViewCells:
+    rows, columns = arrays[f"rows{j}"], view["columns"]
+    if f"numbers{j}" not in arrays:
+        parts = (arrays[f"data{j}"], arrays[f"indices{j}"], arrays[f"indptr{j}"])
+        values = sparse.csr_array(parts, shape=(len(rows), len(columns)))
+        values.check_format(full_check=True)
+        return ViewCells(view["name"], columns, view["kinds"], values, rows)
+    matrix, text = arrays[f"numbers{j}"], {int(k): cells for k, cells in view["text"].items()}
+    numbers = iter(matrix.T)
+    held = {k: pd.Series(text[k], dtype="str") if k in text else next(numbers) for k in range(len(columns))}
+    frame = pd.DataFrame(held, index=pd.RangeIndex(len(rows))).set_axis(columns, axis=1)
+    return ViewCells(view["name"], columns, view["kinds"], frame, rows)
+
+
+def _cells_of_text(column: pd.Series) -> list[str | None]:
+    return [None if missing else str(cell) for cell, missing in zip(column, column.isna(), strict=True)]
 
 
 def model_to_bytes(model: Any) -> bytes:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from coview.acquisition._campaign_data import CampaignData
@@ -14,8 +13,6 @@ from coview.acquisition._campaign_spending import Spending
 from coview.storage import Event
 
 __all__ = ["CampaignState", "PairState"]
-
-Array = NDArray[np.float64]
 
 # Kinds of events that change what models see.
 _CHANGES_DATA = ("returned", "labeled")
@@ -58,7 +55,7 @@ class CampaignState:
     def _clear(self) -> None:
         self.pairs: dict[tuple[int, str], PairState] = {}
         self.booked: dict[tuple[int, str], Event] = {}
-        self.values: dict[str, dict[int, Array]] = {}
+        self.values: dict[str, dict[int, NDArray[Any]]] = {}
         self.labels: dict[int, Any] = {}
         if self.spending is not None:
             self.spending.clear()
@@ -90,7 +87,7 @@ class CampaignState:
         for event in fresh:
             self._apply(event)
 
-    def known(self, row: int, view: str) -> Array | None:
+    def known(self, row: int, view: str) -> NDArray[Any] | None:
         """Values (p_j,) of a pair as far as they are known."""
         told = self.values.get(view, {}).get(row)
         return self._data.known_values(row, view) if told is None else told
@@ -132,12 +129,8 @@ class CampaignState:
         if event.kind == "booked":
             self.booked[row, view] = event
         elif event.kind == "returned":
-            self.values.setdefault(view, {})[row] = _numbers(content["values"])
+            self.values.setdefault(view, {})[row] = self._data.from_plain(content["values"])
         paid = event.kind == "returned" or content.get("outcome") == "failed"
         again = content.get("replaces") or (before is not None and before.state == "returned")
         if paid and not again and self.spending is not None:
             self.spending.pay(row, view)
-
-
-def _numbers(values: list[float | None]) -> Array:
-    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from coview.acquisition._campaign_data import CampaignData
 from coview.acquisition._campaign_state import CampaignState
 from coview.acquisition._costs import Costs
 
-__all__ = ["history_table", "orders_table", "status_of"]
+__all__ = ["features_of", "history_table", "orders_table", "status_of", "tables_of"]
 
 _DETAILS = ("sample", "view", "values", "label", "outcome", "reason", "cost", "utility")
 
@@ -40,6 +41,37 @@ def orders_table(state: CampaignState) -> pd.DataFrame:
     table = history_table(state)
     wanted = table["event"].isin([event.id for event in state.booked.values()])
     return table.loc[wanted, ["event", "time", "sample", "view", "cost", "utility"]].reset_index(drop=True)
+
+
+def tables_of(data: CampaignData, state: CampaignState) -> dict[str, pd.DataFrame]:
+    """What is known of every view, by sample."""
+    return {
+        table.name: _to_frame(table.values, data.features(table.name)).set_axis(
+            pd.Index(data.samples[table.rows], name="sample"), axis=0
+        )
+        for table in data.tables_with(state.values)
+    }
+
+
+def _to_frame(values: Any, columns: list[str]) -> pd.DataFrame:
+    """Values as a table; sparse ones stay sparse."""
+    if sparse.issparse(values):
+        return pd.DataFrame.sparse.from_spmatrix(values, columns=columns)  # type: ignore[attr-defined,no-any-return]
+    return pd.DataFrame(values).set_axis(columns, axis=1)
+
+
+def features_of(data: CampaignData, view: str) -> pd.DataFrame:
+    """The features of a view: what they are, and what was seen of them at the start."""
+    rows = [
+        {
+            "kind": kind,
+            "low": seen[0] if kind in ("number", "truth") else np.nan,
+            "high": seen[1] if kind in ("number", "truth") else np.nan,
+            "categories": seen if kind == "category" else [],
+        }
+        for kind, seen in zip(data.kinds(view), data.seen(view), strict=True)
+    ]
+    return pd.DataFrame(rows, index=pd.Index(data.features(view), name="feature"))
 
 
 def status_of(

@@ -70,7 +70,9 @@ class Costs:
         ----------
         costs : Costs, dict of view to cost, DataFrame or None
             A table has columns ``view, cost`` and perhaps ``sample`` (a row then prices one pair, an empty sample the view),
-            ``group`` and ``group_cost``; the cost "impossible" excludes. Keys of a dict may also be pairs (sample, view).
+            ``group`` and ``group_cost``; the cost "impossible" excludes. With a column ``feature`` a view costs the sum of its
+            features, and ``cost`` is that of a feature measured alone: ``group_cost`` is the part of it that is paid once for
+            all of its group. Keys of a dict may also be pairs (sample, view).
 
         Returns
         -------
@@ -95,6 +97,8 @@ class Costs:
             raise ValueError(
                 f"A table of costs needs the columns view and cost; {absent} not found among {list(table.columns)}."
             )
+        if "feature" in table.columns:
+            table = _per_view(table)
         views: dict[str, float] = {}
         pairs: dict[tuple[Any, str], float] = {}
         members: dict[str, list[str]] = {}
@@ -174,6 +178,35 @@ class Costs:
             paid = presence[:, [name in members for name in names]].any(axis=1)
             total += price * (np.isin(views_of_pairs, list(members)) & ~paid)
         return total
+
+
+def _per_view(table: pd.DataFrame) -> pd.DataFrame:
+    """Costs of features as costs of views, one row per view and group: what is not shared is summed."""
+    if "sample" in table.columns:
+        raise ValueError(
+            "Costs of single pairs are those of views; leave out the column feature, or the column sample."
+        )
+    own: dict[str, float] = {}
+    groups: dict[str, dict[Any, Any]] = {}
+    for row in table.to_dict("records"):
+        view, what = str(row["view"]), (str(row["view"]), str(row["feature"]))
+        cost, shared = _price(row["cost"], what), 0.0
+        group, price = row.get("group"), row.get("group_cost")
+        if group is not None and not pd.isna(group):
+            if price is not None and not pd.isna(price):
+                shared = _price(price, group)
+            groups.setdefault(view, {})[group] = price
+        if shared > cost:
+            raise ValueError(
+                f"The cost of {what!r}, {cost:g}, must contain the {shared:g} that it shares with group {group!r}."
+            )
+        own[view] = own.get(view, 0.0) + cost - shared
+    rows = [
+        {"view": view, "cost": cost, "group": group, "group_cost": price}
+        for view, cost in own.items()
+        for group, price in groups.get(view, {None: None}).items()
+    ]
+    return pd.DataFrame(rows)
 
 
 def _price(value: Any, name: Any) -> float:
