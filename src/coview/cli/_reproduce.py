@@ -66,6 +66,12 @@ PAPERS: Mapping[str, Paper] = {
         module="kernel_completion.tables",
         data=("uci/ionosphere", "landmine", "satimage"),
     ),
+    "active-sensing": Paper(
+        title="Yu, Krishnapuram, Rosales, Rao: Active Sensing. AISTATS, 2009 (and sections 6.3 to 6.5 of Bayesian Co-Training)",
+        contents="figures 5 to 7 (toy, lung cancer, three views of a patient): hidden views acquired one by one",
+        module="active_sensing.tables",
+        data=("nsclc_survival", "lung_ncctg"),
+    ),
 }
 
 _FILES = ("tables.md", "summary.csv", "scores.csv", "results.json")
