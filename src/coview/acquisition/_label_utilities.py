@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, xlogy
 
 from coview.acquisition._costs import Costs
+from coview.acquisition._logistic import LogisticScores
 from coview.acquisition._scored_model import ScoredModel, seed_of
 from coview.acquisition._tables import best_first, per_cost, sample_names
 from coview.inference import label_information
@@ -36,13 +37,13 @@ def label_utilities(
     Parameters
     ----------
     model : classifier of coview, or BayesianCoTrainingRegressor
-        Bayesian co-training is taken as it is where it was fitted to just these data, other models where they are fitted;
-        otherwise a clone is fitted.
+        Models with a posterior are taken as they are where they were fitted to just these data, other models where they are
+        fitted; otherwise a clone is fitted.
     X : Views or anything that Views takes
     y : array-like of shape (n_samples,)
         Labels, unlabeled samples among them.
     criterion : str, default="mutual_information"
-        * "mutual_information" of the label and the latent functions, for models with a posterior; nats.
+        * "mutual_information" of the label and the latent functions, or the weights, for models with a posterior; nats.
         * "entropy" of the predicted classes; nats.
         * "margin": one minus the difference of the two largest probabilities.
         * "disagreement": Jensen-Shannon divergence of what the model predicts from each view alone, 0 for samples with one
@@ -62,6 +63,9 @@ def label_utilities(
     -----
     Mutual information is ``log(1 + phi S_ii) / 2``, with S the posterior covariance and phi the curvature of the label's
     likelihood at the mode, summed over the latent functions; the same units as that of `view_utilities`. O(n) after the fit.
+    For co-regularized logistic regression, which has a classifier per view, it is ``log det(I + X S X^T) / 2`` over the views of
+    the sample, S the covariance of the weights and each row of X scaled by the root of ``p (1 - p)``. A sample without views
+    tells nothing.
 
     Examples
     --------
@@ -112,6 +116,8 @@ def _utilities(scored: ScoredModel, rows: NDArray[np.intp], criterion: str, seed
 
 def _information(scored: ScoredModel) -> Array:
     """Mutual information of labels and latent functions (n_samples,); samples without a view tell nothing of others."""
+    if hasattr(scored.model, "weight_posterior"):
+        return LogisticScores(scored).label_information()
     if not hasattr(scored.model, "consensus_posterior"):
         raise TypeError(
             f"criterion='mutual_information' needs a model with a posterior, like BayesianCoTrainingClassifier; got "

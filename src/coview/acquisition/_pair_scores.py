@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from coview.acquisition._densities import PossibleValues, ViewDensity, resolve_density
 from coview.acquisition._feature_scores import FeatureScores, places_among
 from coview.acquisition._gaussian_process import ConsensusScores, rests_on_consensus
+from coview.acquisition._logistic import LogisticScores, held_views, too_few_together
 from coview.acquisition._scored_model import ScoredModel
 
 __all__ = ["CRITERIA", "PairScores"]
@@ -44,12 +45,14 @@ class PairScores:
             return np.zeros(0)
         if self.criterion == "random":
             return np.random.RandomState(self.seed).uniform(size=len(self.pairs))
-        if not hasattr(self.scored.model, "consensus_posterior"):
+        if not self._of_weights and not hasattr(self.scored.model, "consensus_posterior"):
             raise TypeError(
                 f"Utilities of views need a model with a posterior, like BayesianCoTrainingClassifier; got "
                 f"{type(self.scored.model).__name__}. criterion='random' works with any."
             )
         if self.criterion == "variance":
+            if isinstance(self._scores, LogisticScores):
+                return self._scores.variances()[self.pairs[:, 0]]
             posterior = self.scored.model.consensus_posterior()
             variances = np.full(len(self.scored.views), np.inf)
             variances[posterior.kept] = posterior.training()[1].sum(axis=1)
@@ -62,6 +65,8 @@ class PairScores:
 
     def score(self, chosen: NDArray[np.intp]) -> Array:
         """Utilities of some of the pairs, after what was taken (n_chosen,)."""
+        if isinstance(self._scores, LogisticScores) and self.criterion == "mutual_information_bound":
+            return self._logistic_bound(self._scores, chosen)
         utilities = np.full(len(self.pairs), np.inf)
         place, over = self._places, self._places[self._over]
         known = chosen[place[self.pairs[chosen, 0]] >= 0]
@@ -95,8 +100,29 @@ class PairScores:
             )
         return self._scores.information_bound(view, samples, possible)
 
+    def _logistic_bound(self, scores: LogisticScores, chosen: NDArray[np.intp]) -> Array:
+        """From moments in closed form, or from the mean alone; NaN for samples without any view."""
+        scored, utilities = self.scored, np.full(len(chosen), np.nan)
+        density = resolve_density(self.density, scored.views, scored.labels, self.seed)
+        point_mass = self.expectation == "point_mass"
+        if not point_mass and density is not self.density:
+            point_mass = too_few_together(scored.views, self.pairs)
+        conditional = density.conditional(scored.views, *([scored.labels] if hasattr(density, "classes_") else []))
+        for view, mine, samples, held in held_views(
+            conditional, scored.views, self.pairs[chosen], point_mass=point_mass
+        ):
+            utilities[mine] = scores.information_bound(view, samples, held)
+        return utilities
+
+    @property
+    def _of_weights(self) -> bool:
+        """Whether the model has a posterior of weights, not of functions."""
+        return hasattr(self.scored.model, "weight_posterior")
+
     @cached_property
-    def _scores(self) -> ConsensusScores | FeatureScores:
+    def _scores(self) -> ConsensusScores | FeatureScores | LogisticScores:
+        if self._of_weights:
+            return LogisticScores(self.scored)
         if self.criterion != "expected_entropy":
             posterior = self.scored.model.consensus_posterior()
             if rests_on_consensus(posterior):
@@ -104,7 +130,7 @@ class PairScores:
         return FeatureScores(self.scored, self.scored.model.consensus_posterior(features=True))
 
     @property
-    def _entropy_scores(self) -> FeatureScores:
+    def _entropy_scores(self) -> FeatureScores | LogisticScores:
         """The same where they are of classes of unlabeled samples."""
         if self.scored.labels is None:
             raise ValueError(
@@ -116,13 +142,13 @@ class PairScores:
                 "criterion='expected_entropy' sums over unlabeled samples, and all are labeled. Add the samples to be "
                 "predicted, or use criterion='mutual_information' or 'variance'."
             )
-        return cast("FeatureScores", self._scores)
+        return cast("FeatureScores | LogisticScores", self._scores)
 
     @cached_property
     def _places(self) -> NDArray[np.intp]:
         """Number of each sample in the scores (n_samples,); -1 where exact kernels leave a sample without views out."""
         n = len(self.scored.views)
-        if isinstance(self._scores, FeatureScores):
+        if not isinstance(self._scores, ConsensusScores):
             return np.arange(n)
         return places_among(np.flatnonzero(self.scored.views.presence.any(axis=1)), n)
 
@@ -154,7 +180,7 @@ class PairScores:
     def _draws(self, possible: PossibleValues) -> NDArray[np.intp]:
         return possible.draws(self.n_draws, np.random.RandomState(self.seed))
 
-    def _preselected(self, scores: FeatureScores) -> NDArray[np.intp]:
+    def _preselected(self, scores: FeatureScores | LogisticScores) -> NDArray[np.intp]:
         """Positions of the pairs that are worth the full score, all of them while they are few."""
         each = scores.others.size * self.n_draws * scores.n_functions
         room = self.max_candidates or max(_FEWEST, _ENTROPIES // max(each, 1))

@@ -70,6 +70,8 @@ def _was_fitted_to(model: Any, views: Views, y: NDArray[Any]) -> bool:
         check_is_fitted(model)
     except NotFittedError:
         return False
+    if hasattr(model, "was_fitted_to"):
+        return bool(model.was_fitted_to(views, y))
     if not hasattr(model, "consensus_posterior"):
         return True
     posterior = model.consensus_posterior()

@@ -33,7 +33,7 @@ def view_utilities(
 
     Parameters
     ----------
-    model : BayesianCoTrainingClassifier or BayesianCoTrainingRegressor
+    model : BayesianCoTrainingClassifier, BayesianCoTrainingRegressor or CoRegularizedLogisticRegression
         Taken as it is where it was fitted to just these data; otherwise a clone is fitted.
     X : Views or anything that Views takes
         Samples, some without some of the views.
@@ -87,9 +87,16 @@ def view_utilities(
 
     A sample without any view has infinite variance and tells infinitely much of the consensus function.
 
+    For co-regularized logistic regression information is of the weights, and the bound that of [2]_, from moments of the density
+    in closed form; with "point_mass" its overall mean is put in, which is usually far less: do not compare the two. Where some
+    views have fewer samples in common than features and the density is fitted here, the mean is used and a warning says so.
+    Variances are of the log odds, averaged over the views of a sample, and a sample without any view has no information score.
+
     References
     ----------
     .. [1] S. Yu, B. Krishnapuram, R. Rosales, R. B. Rao, "Active sensing", AISTATS 2009.
+    .. [2] B. Krishnapuram, D. Williams, Y. Xue, L. Carin, M. Figueiredo, A. Hartemink, "Active learning of features and
+       labels", ICML workshop on learning with multiple views, 2005.
 
     Examples
     --------

@@ -30,6 +30,7 @@ from coview.inference._co_regularized_logistic_fit import (
     LogisticMode,
     PrecisionTerms,
     learn_logistic,
+    most_probable_weights,
 )
 from coview.inference._component_choice import choose_n_components
 from coview.inference._component_distributions import (
@@ -78,6 +79,20 @@ from coview.inference._labeled_covariance import (
 from coview.inference._laplace import LaplaceFit, laplace_fit
 from coview.inference._latent_posterior import LatentPosterior
 from coview.inference._left_out import left_out_elsewhere
+from coview.inference._logistic_information import (
+    LogisticChange,
+    LogisticPosterior,
+    logistic_change,
+    logistic_label_information,
+    logistic_view_information,
+    one_against_rest_entropies,
+)
+from coview.inference._logistic_information_moments import (
+    HeldView,
+    curvature_moments,
+    expected_curvature,
+    expected_smoothness,
+)
 from coview.inference._logistic_normal import logistic_normal_mean, moderated_logit
 from coview.inference._measurement_effects import (
     LabelSites,
@@ -127,6 +142,7 @@ __all__ = [
     "GaussianMixtureEM",
     "GaussianMixtureParameters",
     "HeldFeatures",
+    "HeldView",
     "IndependentConditional",
     "JointFeatures",
     "JointPrior",
@@ -135,8 +151,10 @@ __all__ = [
     "LaplaceFit",
     "LatentPosterior",
     "LearnedLogistic",
+    "LogisticChange",
     "LogisticDesign",
     "LogisticMode",
+    "LogisticPosterior",
     "LogisticPrior",
     "LogisticViews",
     "MeanPrior",
@@ -175,6 +193,9 @@ __all__ = [
     "condition_gaussian",
     "consensus_covariances",
     "covariance_root",
+    "curvature_moments",
+    "expected_curvature",
+    "expected_smoothness",
     "factor_em",
     "factor_posterior",
     "factor_responsibilities",
@@ -198,13 +219,18 @@ __all__ = [
     "leave_one_out_class_scores",
     "left_out_elsewhere",
     "local_posterior",
+    "logistic_change",
+    "logistic_label_information",
     "logistic_normal_mean",
+    "logistic_view_information",
     "maximize_evidence",
     "missingness_patterns",
     "mixed_probabilities",
     "mixture_posterior",
     "moderated_logit",
+    "most_probable_weights",
     "observed_moments",
+    "one_against_rest_entropies",
     "predictive_entropies",
     "random_responsibilities",
     "regression_fit",

@@ -19,7 +19,15 @@ from coview.inference._co_regularized_logistic import (
 )
 from coview.linalg import cholesky
 
-__all__ = ["GammaPriors", "LearnedLogistic", "LogisticDesign", "LogisticMode", "PrecisionTerms", "learn_logistic"]
+__all__ = [
+    "GammaPriors",
+    "LearnedLogistic",
+    "LogisticDesign",
+    "LogisticMode",
+    "PrecisionTerms",
+    "learn_logistic",
+    "most_probable_weights",
+]
 
 Array = NDArray[np.float64]
 
@@ -227,6 +235,33 @@ def _climb(problem: _Problem, beta: Array, direction: Array, value: float) -> tu
         if new >= allowed:
             return beta + step, new, step
     return beta, value, np.zeros_like(beta)
+
+
+def most_probable_weights(
+    prior_precision: Array, places: Sequence[slice], blocks: Sequence[Array], signs: Sequence[Array], start: Array
+) -> tuple[Array, Array]:
+    """Newton steps under a prior that is given as a matrix.
+
+    Parameters
+    ----------
+    prior_precision : ndarray of shape (d, d)
+    places : sequence of slice
+        Where the weights of each view stand.
+    blocks : sequence of ndarray of shape (n_labeled_v, d_v)
+        Labeled samples.
+    signs : sequence of ndarray of shape (n_labeled_v,)
+        Their labels, -1 or +1.
+    start : ndarray of shape (d,)
+
+    Returns
+    -------
+    weights : ndarray of shape (d,)
+    precision : ndarray of shape (d, d)
+        Of the posterior there.
+    """
+    problem = _Problem(prior_precision, list(places), list(blocks), list(signs))
+    weights, _, _, _ = _newton(problem, start, 1e-10, _NEWTON_STEPS)
+    return weights, problem.negative_hessian(weights)
 
 
 @dataclass(frozen=True)

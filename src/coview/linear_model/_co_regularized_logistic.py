@@ -8,8 +8,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.special import expit, log_expit, softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,15 +16,24 @@ from coview.exceptions import ViewError
 from coview.inference import (
     LogisticDesign,
     LogisticMode,
+    LogisticPosterior,
     LogisticViews,
     PrecisionTerms,
     PriorPrecisions,
-    gaussian_affinity,
     learn_logistic,
     weight_precision,
 )
 from coview.labels import encode_labels
-from coview.linear_model._logistic_parameters import hyper_priors_of, per_feature, per_view
+from coview.linear_model._logistic_parameters import (
+    affinities_of,
+    class_probabilities,
+    fingerprint,
+    hyper_priors_of,
+    logistic_posteriors,
+    per_feature,
+    per_view,
+    with_constant,
+)
 from coview.views import Views, some
 
 __all__ = ["CoRegularizedLogisticRegression"]
@@ -217,31 +224,19 @@ class CoRegularizedLogisticRegression(LabeledClassifierMixin, MultiViewEstimator
             self._fit_learned(terms, signs, codes >= 0)
         else:
             self._fit_fixed(terms, signs, codes >= 0)
-        self.label_distributions_ = self._probabilities(self._view_odds(views))
+        self.label_distributions_ = class_probabilities(self._view_odds(views))
+        self._fitted_to = fingerprint(views, codes)
         return self
 
     def _samples(self, views: Views, labeled: NDArray[np.bool_]) -> LogisticViews:
         """The views with constants and affinities."""
         smooth = per_view(self.smoothness, views.names, "smoothness") > 0.0
-        widths = np.array(list(views.n_features.values()), dtype=np.float64)
-        variance = self.smoothness_kernel_variance
-        variances = per_view(
-            widths if variance is None else variance, views.names, "smoothness_kernel_variance", positive=True
+        self._kernel_variances, affinities = affinities_of(
+            views, smooth, self.smoothness_kernel_variance, normalized=self.normalize_smoothness_kernel
         )
-        normalized = self.normalize_smoothness_kernel
-        affinities = tuple(
-            gaussian_affinity(views[name], kappa, normalized=normalized) if on else None
-            for name, kappa, on in zip(views.names, variances, smooth, strict=True)
-        )
-        blocks = tuple(self._with_constant(views[name]) for name in views.names)
+        blocks = tuple(with_constant(views[name]) if self.fit_intercept else views[name] for name in views.names)
         agreeing = np.ones(len(views), dtype=bool) if self.agreement_over == "all" else ~labeled
         return LogisticViews(blocks, tuple(map(views.rows, views.names)), len(views), agreeing, affinities)
-
-    def _with_constant(self, block: Any) -> Any:
-        if not self.fit_intercept:
-            return block
-        ones = np.ones((block.shape[0], 1))
-        return sparse.hstack([block, ones], format="csr") if sparse.issparse(block) else np.hstack([block, ones])
 
     def _terms(self, samples: LogisticViews) -> PrecisionTerms:
         """The precisions as given, and which are to be learned."""
@@ -273,14 +268,14 @@ class CoRegularizedLogisticRegression(LabeledClassifierMixin, MultiViewEstimator
         modes = [design.maximize(y, tol=self.tol, max_iter=self.max_iter) for y in signs]
         self._store([mode.trace for mode in modes], [mode.converged for mode in modes])
         self._warn_unless_converged([mode.change for mode in modes])
-        self._store_weights(modes, [design])
+        self._store_weights(modes, [design], [terms.fixed])
         self.__dict__.pop("expected_precisions_", None)
 
     def _fit_learned(self, terms: PrecisionTerms, signs: list[Array], labeled: NDArray[np.bool_]) -> None:
         fits = [learn_logistic(terms, y, labeled, tol=self.tol, max_iter=self.max_iter) for y in signs]
         self._store([fit.trace for fit in fits], [fit.converged for fit in fits])
         self._warn_unless_converged([fit.change for fit in fits])
-        self._store_weights([fit.mode for fit in fits], [fit.design for fit in fits])
+        self._store_weights(*([getattr(fit, part) for fit in fits] for part in ("mode", "design", "precisions")))
         one = slice(0, 1) if terms.shared else slice(None)
         expected = {
             "ridge": [fit.precisions.ridge[self._is_feature()] for fit in fits],
@@ -305,7 +300,9 @@ class CoRegularizedLogisticRegression(LabeledClassifierMixin, MultiViewEstimator
                 stacklevel=4,
             )
 
-    def _store_weights(self, modes: list[LogisticMode], designs: list[LogisticDesign]) -> None:
+    def _store_weights(
+        self, modes: list[LogisticMode], designs: list[LogisticDesign], precisions: list[PriorPrecisions]
+    ) -> None:
         weights, features = np.stack([mode.weights for mode in modes]), self._is_feature()
         self.coef_ = self._outward(weights[:, features])
         constants = weights[:, ~features] if self.fit_intercept else np.zeros((len(modes), len(self.view_names_)))
@@ -313,6 +310,8 @@ class CoRegularizedLogisticRegression(LabeledClassifierMixin, MultiViewEstimator
         self._ridges = [design.prior.coordinates.feature_ridge for design in designs]
         self._lifts = [list(design.prior.coordinates.lifts) for design in designs]
         self._prior_parts = [design.prior.part for design in designs]
+        self._agreements = np.array([given.agreement for given in precisions])
+        self._smoothnesses = np.stack([given.smoothness for given in precisions])
         each = designs * len(modes) if len(designs) == 1 else designs
         self._posterior_parts = [d.posterior_part(mode.curvatures) for d, mode in zip(each, modes, strict=True)]
 
@@ -341,6 +340,36 @@ class CoRegularizedLogisticRegression(LabeledClassifierMixin, MultiViewEstimator
         """Posterior precision of the weights, by Laplace's approximation, precisions of the prior held fixed."""
         check_is_fitted(self, "coef_")
         return self._precisions(self._posterior_parts)
+
+    def weight_posterior(self) -> tuple[LogisticPosterior, ...]:
+        """Posterior of the weights of each classifier, with the precisions that it rests on; for utilities of further data.
+
+        Returns
+        -------
+        posteriors : tuple of LogisticPosterior
+            One for two classes, otherwise one per class, against the rest.
+        """
+        check_is_fitted(self, "coef_")
+        shape = (-1, *self.posterior_precision_.shape[-2:])
+        features, constants = [np.atleast_2d(part) for part in self.view_coef_.values()], np.atleast_2d(self.intercept_)
+        return logistic_posteriors(
+            features,
+            constants if self.fit_intercept else None,
+            self.posterior_precision_.reshape(shape),
+            self._agreements,
+            self._smoothnesses,
+            (self._kernel_variances, bool(self.normalize_smoothness_kernel)),
+        )
+
+    def was_fitted_to(self, X: Any, y: Any) -> bool:
+        """Whether the model was fitted to just these data."""
+        check_is_fitted(self, "coef_")
+        try:
+            views, target = self._validate_views_target(X, y, reset=False)
+            _, codes = encode_labels(target, missing_label=self.missing_label, classes=self.classes_)
+        except ValueError:
+            return False
+        return fingerprint(views, codes) == self._fitted_to
 
     @property
     def view_coef_(self) -> dict[str, Array]:
@@ -384,7 +413,7 @@ class CoRegularizedLogisticRegression(LabeledClassifierMixin, MultiViewEstimator
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
         """
-        return self._probabilities(self._new_odds(X, view))
+        return class_probabilities(self._new_odds(X, view))
 
     def predict(self, X: Any, *, view: str | None = None) -> NDArray[Any]:
         """Most probable class of new samples (n_samples,)."""
@@ -419,8 +448,3 @@ class CoRegularizedLogisticRegression(LabeledClassifierMixin, MultiViewEstimator
                 f"Every sample must have a view that training had; {lost.size} of {len(views)} have none: "
                 f"{some(views.index[lost])}. {remedy}"
             )
-
-    def _probabilities(self, odds: Array) -> Array:
-        if odds.shape[1] == 1:
-            return np.hstack([expit(-odds), expit(odds)])
-        return np.asarray(softmax(log_expit(odds), axis=1))

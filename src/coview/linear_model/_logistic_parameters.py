@@ -1,16 +1,29 @@
-"""What a user says about the prior of a co-regularized logistic regression, as arrays."""
+"""What a user says about the prior of a co-regularized logistic regression, as arrays; what a fit says of itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit, log_expit, softmax
 
-from coview.inference import GammaPriors
+from coview.inference import GammaPriors, LogisticPosterior, gaussian_affinity
+from coview.views import Views
 
-__all__ = ["hyper_priors_of", "per_feature", "per_view"]
+__all__ = [
+    "affinities_of",
+    "class_probabilities",
+    "fingerprint",
+    "hyper_priors_of",
+    "logistic_posteriors",
+    "per_feature",
+    "per_view",
+    "with_constant",
+]
 
 Array = NDArray[np.float64]
 
@@ -69,3 +82,62 @@ def hyper_priors_of(value: Mapping[str, Any] | None) -> GammaPriors:
             )
         priors[_TERMS[name]] = (float(numbers[0]), float(numbers[1]))
     return GammaPriors(**priors)
+
+
+def fingerprint(views: Views, codes: NDArray[np.int64]) -> str:
+    """The same for the same views and labels, and for no others."""
+    digest = blake2b("\n".join(views.names).encode(), digest_size=16)
+    for array in (views.presence, codes):
+        digest.update(np.ascontiguousarray(array).data)
+    for name in views.names:
+        block = views[name]
+        for part in (block.indptr, block.indices, block.data) if sparse.issparse(block) else (block,):
+            digest.update(np.ascontiguousarray(part).data)
+    return digest.hexdigest()
+
+
+def logistic_posteriors(
+    features: Sequence[Array],
+    constants: Array | None,
+    precisions: Array,
+    agreements: Array,
+    smoothnesses: Array,
+    affinity: tuple[Array, bool],
+) -> tuple[LogisticPosterior, ...]:
+    """Posteriors of the classifiers, from weights (K, d_v) of each view, constants (K, n_views) and precisions (K, d, d).
+
+    Precisions of agreement (K,) and of smoothness (K, n_views) are one for all classifiers where there is one; ``affinity`` are
+    its variances (n_views,) and whether it is a density.
+    """
+    parts, K = list(features), len(precisions)
+    if constants is not None:
+        parts = [np.hstack([part, own[:, None]]) for part, own in zip(parts, constants.T, strict=True)]
+    weights, widths = np.hstack(parts), tuple(part.shape[1] for part in parts)
+    agreements, smoothnesses = np.resize(agreements, K), np.resize(smoothnesses, (K, len(parts)))
+    each = zip(weights, precisions, agreements, smoothnesses, strict=True)
+    return tuple(
+        LogisticPosterior(w, P, widths, float(co), own, *affinity, constants is not None) for w, P, co, own in each
+    )
+
+
+def affinities_of(
+    views: Views, smooth: NDArray[np.bool_], variance: Any, *, normalized: bool
+) -> tuple[Array, tuple[Array | None, ...]]:
+    """Variances of the affinities of all views (n_views,), and the affinities of those that are to be smooth."""
+    given = list(views.n_features.values()) if variance is None else variance
+    variances = per_view(given, views.names, "smoothness_kernel_variance", positive=True)
+    each = zip(views.names, variances, smooth, strict=True)
+    return variances, tuple(gaussian_affinity(views[n], k, normalized=normalized) if on else None for n, k, on in each)
+
+
+def with_constant(block: Any) -> Any:
+    """One more feature, which is 1."""
+    ones = np.ones((block.shape[0], 1))
+    return sparse.hstack([block, ones], format="csr") if sparse.issparse(block) else np.hstack([block, ones])
+
+
+def class_probabilities(odds: Array) -> Array:
+    """From log odds (n, 1) of two classes, or (n, n_classes) of each against the rest."""
+    if odds.shape[1] == 1:
+        return np.hstack([expit(-odds), expit(odds)])
+    return np.asarray(softmax(log_expit(odds), axis=1))
