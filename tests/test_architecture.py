@@ -45,7 +45,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "text": _BELOW_ESTIMATORS | {"semi_supervised"},
     "compose": _BELOW_ESTIMATORS,
     # users of fitted models
-    "acquisition": _BESIDE_MODELS | {"mixture", "persistence"},  # campaigns keep their model in their file
+    "acquisition": _BESIDE_MODELS
+    | {
+        "mixture",
+        "model_selection",
+        "persistence",
+    },  # campaigns keep their model in their file; simulations draw labels
     "inspection": _BESIDE_MODELS | {"metrics", "model_selection"},  # prediction tables state intervals
     "metrics": _BESIDE_MODELS,
     "model_selection": _BESIDE_MODELS | {"compose", "metrics"},  # baselines are pipelines; evaluations score

@@ -6,6 +6,8 @@ from coview.acquisition._costs import Costs
 from coview.acquisition._label_utilities import label_utilities
 from coview.acquisition._query_utilities import query_utilities
 from coview.acquisition._selection import select_batch
+from coview.acquisition._simulate import simulate
+from coview.acquisition._simulation import Simulation
 from coview.acquisition._view_batches import select_views
 from coview.acquisition._view_utilities import view_utilities
 
@@ -13,9 +15,11 @@ __all__ = [
     "Campaign",
     "ConflictError",
     "Costs",
+    "Simulation",
     "label_utilities",
     "query_utilities",
     "select_batch",
     "select_views",
+    "simulate",
     "view_utilities",
 ]
