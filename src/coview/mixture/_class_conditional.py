@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from coview.base import Interval, LabeledClassifierMixin, StrOptions
 from coview.inference import (
     EMRun,
+    EstimationRules,
     GaussianMixtureEM,
     GaussianMixtureParameters,
     clustered_gaussian_start,
@@ -24,7 +25,7 @@ from coview.labels import encode_labels
 from coview.mixture._class_parameters import read_class_components, read_class_prior
 from coview.mixture._conditional_mixture import ConditionalMixture
 from coview.mixture._gaussian_density import GaussianDensity
-from coview.mixture._gaussian_fitting import estimation_rules, fit_best_size, follow_best_start
+from coview.mixture._gaussian_fitting import estimation_rules, fit_best_size, follow_best_start, follow_last_solution
 
 __all__ = ["ClassConditionalGaussianMixture"]
 
@@ -63,6 +64,9 @@ class ClassConditionalGaussianMixture(LabeledClassifierMixin, GaussianDensity):
         Starts. Each is followed for 30 iterations, the best of them to its end; one where each class has one component.
     max_components : int, default=10
         Most components of a class that "auto" tries.
+    warm_start : bool, default=False
+        Whether a fit starts where the last one of this object ended, with its number of components, and looks for convergence
+        at once: for data that have changed a little. Other classes, features or pooling start anew.
     classes : array-like of shape (n_classes,), default=None
         All classes, also those not yet seen; None for the observed ones.
     missing_label : object, default="auto"
@@ -137,6 +141,7 @@ class ClassConditionalGaussianMixture(LabeledClassifierMixin, GaussianDensity):
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_components": [Interval(Integral, 1, None, closed="left")],
+        "warm_start": ["boolean"],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
@@ -155,6 +160,7 @@ class ClassConditionalGaussianMixture(LabeledClassifierMixin, GaussianDensity):
         max_iter: int = 500,
         n_init: int = 3,
         max_components: int = 10,
+        warm_start: bool = False,
         classes: Any = None,
         missing_label: Any = "auto",
         random_state: Any = None,
@@ -171,6 +177,7 @@ class ClassConditionalGaussianMixture(LabeledClassifierMixin, GaussianDensity):
         self.max_iter = max_iter
         self.n_init = n_init
         self.max_components = max_components
+        self.warm_start = warm_start
         self.classes = classes
         self.missing_label = missing_label
         self.random_state = random_state
@@ -232,14 +239,18 @@ class ClassConditionalGaussianMixture(LabeledClassifierMixin, GaussianDensity):
         """
         self._validate_params()
         views, y = self._validate_views_target(X, y, reset=True)
-        table = views.stacked()
+        table, before = views.stacked(), vars(self).get("classes_")
         self.classes_, codes = encode_labels(y, missing_label=self.missing_label, classes=self.classes)
         if (codes < 0).all():
             raise ValueError("No sample of y is labeled, so the classes cannot be told apart. Label at least one.")
         n_labels = np.bincount(codes[codes >= 0], minlength=len(self.classes_))
         self.pooling_ = self._chosen_pooling(n_labels)
-        rng = check_random_state(self.random_state)
-        run, self.bic_by_n_components_ = self._best_run(table, codes, rng)
+        last = self._last_solution()
+        if last is not None and self._continues(before, n_labels):
+            em = self._em(table, codes, self._components_of_each())
+            run = follow_last_solution(em, last, tol=self.tol, max_iter=self.max_iter)
+        else:
+            run, self.bic_by_n_components_ = self._best_run(table, codes, check_random_state(self.random_state))
         warn_unless_converged(run, tol=self.tol, name=type(self).__name__)
         self._store(run, n_labels, len(table))
         self.label_distributions_ = self._class_probabilities(table)
@@ -255,12 +266,9 @@ class ClassConditionalGaussianMixture(LabeledClassifierMixin, GaussianDensity):
     ) -> tuple[EMRun[GaussianMixtureParameters], dict[int, float]]:
         """The best run of the number of components asked for, or of the best number."""
         shared, n_classes = self.pooling_ == "density", len(self.classes_)
-        rules = estimation_rules(self.reg_covar, table, tied=self.pooling_ == "covariance", drop_unobserved=True)
 
         def fit(n_components: int, needs_determined: bool) -> EMRun[GaussianMixtureParameters]:
-            owners = np.repeat(np.arange(n_classes), n_components)[:, None]
-            allowed = None if shared else (owners == codes) | (codes < 0)
-            em = GaussianMixtureEM(table, self._blocks(), rules, allowed=allowed)
+            em = self._em(table, codes, n_components)
             starts = [
                 clustered_gaussian_start(em, n_components, rng)
                 if shared
@@ -273,9 +281,35 @@ class ClassConditionalGaussianMixture(LabeledClassifierMixin, GaussianDensity):
                 print(f"{n_components} components: {run.objective:.6g} nats per sample after {run.n_iter} iterations")
             return run
 
-        em = GaussianMixtureEM(table, self._blocks(), rules)
+        em = GaussianMixtureEM(table, self._blocks(), self._rules(table))
         groups = 1 if shared else n_classes
         return fit_best_size(fit, em, self.n_components, largest=self.max_components, n_classes=groups)
+
+    def _rules(self, table: Array) -> EstimationRules:
+        return estimation_rules(self.reg_covar, table, tied=self.pooling_ == "covariance", drop_unobserved=True)
+
+    def _em(self, table: Array, codes: NDArray[np.int64], n_components: int) -> GaussianMixtureEM:
+        """With as many components of each class (or of all together), of which labels rule out those of other classes."""
+        owners = np.repeat(np.arange(len(self.classes_)), n_components)[:, None]
+        allowed = None if self.pooling_ == "density" else (owners == codes) | (codes < 0)
+        return GaussianMixtureEM(table, self._blocks(), self._rules(table), allowed=allowed)
+
+    def _components_of_each(self) -> int:
+        """Components of one class, or of all together, in the last fit."""
+        shared = bool((self.component_classes_ == _SHARED).all())
+        return int(self.n_components_ if shared else self.n_components_ // len(self.classes_))
+
+    def _continues(self, classes: Any, n_labels: NDArray[np.intp]) -> bool:
+        """Whether a fit can start at the last one: of the same classes, each with weight where it has labels."""
+        if classes is None or list(classes) != list(self.classes_):
+            return False
+        shared = bool((self.component_classes_ == _SHARED).all())
+        if shared != (self.pooling_ == "density"):
+            return False
+        size = self._components_of_each()
+        regular = shared or bool((np.bincount(self.component_classes_, minlength=len(self.classes_)) == size).all())
+        asked = self.n_components in ("auto", size)
+        return regular and asked and bool((self.class_prior_[n_labels > 0] > 0.0).all())
 
     def _store(self, run: EMRun[GaussianMixtureParameters], n_labels: NDArray[np.intp], n_samples: int) -> None:
         parameters, n_classes = run.parameters, len(self.classes_)

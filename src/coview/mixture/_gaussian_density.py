@@ -39,6 +39,7 @@ class GaussianDensity(StackedViewsEstimator):
     """
 
     covariance_type: str
+    warm_start: bool
     random_state: Any
     weights_: Array
     means_: Array
@@ -99,6 +100,12 @@ class GaussianDensity(StackedViewsEstimator):
     def _known_table(self, X: Any) -> Array:
         check_is_fitted(self, "weights_")
         return self._stacked(X, reset=False)
+
+    def _last_solution(self) -> GaussianMixtureParameters | None:
+        """Where the last fit ended, if the next one, of as many features, is to start there."""
+        if not self.warm_start or "weights_" not in vars(self) or self.means_.shape[1] != self.n_features_in_:
+            return None
+        return self._parameters()
 
     def _parameters(self) -> GaussianMixtureParameters:
         return GaussianMixtureParameters(self.weights_, self.means_, self._covariances)

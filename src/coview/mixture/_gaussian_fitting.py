@@ -26,6 +26,7 @@ __all__ = [
     "estimation_rules",
     "fit_best_size",
     "follow_best_start",
+    "follow_last_solution",
     "n_free_parameters",
     "starts",
 ]
@@ -83,6 +84,11 @@ def follow_best_start(
         return best
     rest = follow(best.parameters, max_iter=max_iter - first, plateau=0)
     return EMRun(rest.parameters, np.concatenate([best.trace[:-1], rest.trace]), rest.converged)
+
+
+def follow_last_solution(em: GaussianMixtureEM, last: GaussianMixtureParameters, *, tol: float, max_iter: int) -> Run:
+    """The run from where the last fit ended; with data that changed little it ends after a few iterations."""
+    return run_em(em.step, em.log_likelihood, last, tol=tol, max_iter=max_iter, plateau=0)
 
 
 def fit_best_size(

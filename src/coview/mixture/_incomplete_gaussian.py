@@ -27,6 +27,7 @@ from coview.mixture._gaussian_fitting import (
     estimation_rules,
     fit_best_size,
     follow_best_start,
+    follow_last_solution,
     n_free_parameters,
     starts,
 )
@@ -46,9 +47,8 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
     Parameters
     ----------
     n_components : int or "auto", default=1
-        "auto" raises the number until BIC has not improved twice, among those whose components have at least twice as
-        many samples as features to estimate a covariance from. A few outliers that claim a component of their own end the
-        search by that rule: then fix the number.
+        "auto" raises the number until BIC has not improved twice, among those whose components have at least twice as many
+        samples as features to estimate a covariance from. Outliers with a component of their own end that search: fix it then.
     covariance_type : {"full", "diag", "view", "factor"}, default="full"
         Covariance of each component: any; of independent features; of views that are independent given the component
         (one block per view); or few directions beside noise, :math:`A A^T + \sigma^2 I` on standardized features (then the
@@ -74,6 +74,8 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
     covariances_init : array-like of shape (n_components, n_features, n_features), default=None
         Explicit starts, features of all views side by side. Full matrices are taken as they are for the first E-step,
         whatever the covariance type; variances of shape (n_components, n_features) are also taken. Not for "factor".
+    warm_start : bool, default=False
+        Whether a fit starts where the last one ended, with its number of components; not for "factor".
     random_state : int or RandomState, default=None
     n_jobs : int, default=None
         Starts followed at a time, in threads.
@@ -135,6 +137,7 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
         "weights_init": ["array-like", None],
         "means_init": ["array-like", None],
         "covariances_init": ["array-like", None],
+        "warm_start": ["boolean"],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
@@ -158,6 +161,7 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
         weights_init: Any = None,
         means_init: Any = None,
         covariances_init: Any = None,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -174,6 +178,7 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
         self.weights_init = weights_init
         self.means_init = means_init
         self.covariances_init = covariances_init
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -234,6 +239,7 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
         """
         self._validate_params()
         table = self._stacked(X, reset=True)
+        last = self._last_solution()
         for name in ("loadings_", "noise_variance_"):
             self.__dict__.pop(name, None)
         explicit = self._explicit_start(table.shape[1])
@@ -253,7 +259,10 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
                 print(f"{n_components} components: {run.objective:.6g} nats per sample after {run.n_iter} iterations")
             return run
 
-        run, self.bic_by_n_components_ = fit_best_size(fit, em, self.n_components, largest=self.max_components)
+        if last is not None and self.n_components in ("auto", len(last.weights)):
+            run = follow_last_solution(em, last, tol=self.tol, max_iter=self.max_iter)
+        else:
+            run, self.bic_by_n_components_ = fit_best_size(fit, em, self.n_components, largest=self.max_components)
         warn_unless_converged(run, tol=self.tol, name=type(self).__name__)
         self._store(run, len(table))
         return self
