@@ -13,6 +13,7 @@ from coview.acquisition import Costs, Simulation, simulate
 from coview.compose import ConcatenateViews
 from coview.datasets import make_two_gaussian_views
 from coview.gaussian_process import BayesianCoTrainingClassifier, BayesianCoTrainingRegressor
+from coview.mixture import IncompleteGaussianMixture
 from coview.model_selection import TransductivePipeline
 
 MODEL = BayesianCoTrainingClassifier("rbf", latent="consensus", hyperparameters="fixed")
@@ -193,3 +194,23 @@ def test_ids_and_views_survive(problem):
     )
     plain = simulate(MODEL, views, y, n_steps=1, repeats=1, scorer="accuracy", criteria=["variance"])
     assert_allclose(named.curves["accuracy"], plain.curves["accuracy"], rtol=1e-10)
+
+
+def test_random_choice_does_not_look_at_costs_unless_told(problem):
+    costs = {"x1": 1.0, "x2": 50.0}
+    plain = run(problem, criteria=["random"], costs=costs, n_steps=6).curves
+    ranked = run(problem, criteria=["random"], costs=costs, n_steps=6, by="utility_per_cost").curves
+    pd.testing.assert_frame_equal(plain, ranked)
+    cheap = {"random": {"criterion": "random", "by": "utility_per_cost"}}
+    assert run(problem, criteria=cheap, costs=costs, n_steps=6).curves["cost"].max() < plain["cost"].max()
+
+
+@pytest.mark.parametrize("density", ["auto", IncompleteGaussianMixture("auto", max_components=2, random_state=0)])
+def test_densities_that_go_on_choose_nearly_as_those_fitted_anew(problem, density, monkeypatch):
+    """Most of what is measured is the same, and the same repeated."""
+    going_on = run(problem, criteria=["expected_entropy"], n_steps=5, density=density).curves
+    again = run(problem, criteria=["expected_entropy"], n_steps=5, density=density).curves
+    pd.testing.assert_frame_equal(going_on, again)
+    monkeypatch.setattr("coview.acquisition._densities._GROWTH", 0.0)
+    anew = run(problem, criteria=["expected_entropy"], n_steps=5, density=density).curves
+    assert_allclose(going_on["roc_auc"], anew["roc_auc"], atol=0.1)

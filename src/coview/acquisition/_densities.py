@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from coview.inference import covariance_root
 from coview.mixture import ClassConditionalGaussianMixture, IncompleteGaussianMixture
 from coview.views import Views
 
-__all__ = ["PossibleValues", "ViewDensity", "resolve_density"]
+__all__ = ["GrowingDensity", "PossibleValues", "ViewDensity", "resolve_density"]
 
 Array = NDArray[np.float64]
 
@@ -28,6 +29,8 @@ _REACH, _NODES, _POINTS = 8.5, 401, 256
 _WIDEST = 100
 # Covariances are held as matrices of all features.
 _MOST = 5000
+# With so many times as many known views as at the last fit from the beginning, the next one begins anew.
+_GROWTH = 1.25
 
 
 @dataclass(frozen=True)
@@ -175,3 +178,48 @@ def resolve_density(density: Any, views: Views, labels: NDArray[Any] | None, ran
     except NotFittedError:
         return clone(density).fit(views, labels)
     return density
+
+
+@dataclass(frozen=True)
+class GrowingDensity:
+    """A density that is fitted again as measurements come in, each fit going on from the last one.
+
+    Starts and the number of components are searched anew once a quarter more views are known than at the last search.
+
+    Attributes
+    ----------
+    asked : "auto" or mixture of coview.mixture
+        As for `resolve_density`; one that is fitted stays as it is.
+    fitted : mixture or None
+        What the last step left.
+    n_known : int
+        Known views of all samples at the last search.
+    """
+
+    asked: Any
+    fitted: Any = None
+    n_known: int = 0
+
+    def after(self, views: Views, labels: NDArray[Any] | None, random_state: int) -> GrowingDensity:
+        """The same with what is known now.
+
+        Parameters
+        ----------
+        views : Views
+        labels : ndarray of shape (n_samples,) or None
+            Classes, None where unlabeled; None for regression.
+        random_state : int
+
+        Returns
+        -------
+        density : GrowingDensity
+        """
+        n_known = int(views.presence.sum())
+        if self.fitted is not None and self.fitted is self.asked:
+            return self
+        again = self.fitted is None or not hasattr(self.fitted, "warm_start") or n_known > _GROWTH * self.n_known
+        if again:
+            return GrowingDensity(self.asked, resolve_density(self.asked, views, labels, random_state), n_known)
+        # what a fit finds replaces what the copy shares with the last one
+        fitted = copy.copy(self.fitted).set_params(warm_start=True).fit(views, labels)
+        return GrowingDensity(self.asked, fitted, self.n_known)

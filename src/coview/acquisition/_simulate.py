@@ -18,6 +18,7 @@ from sklearn.metrics import get_scorer
 from sklearn.utils import check_random_state
 
 from coview.acquisition._costs import Costs
+from coview.acquisition._densities import GrowingDensity
 from coview.acquisition._pair_scores import CRITERIA
 from coview.acquisition._selection import Basket, ordering
 from coview.acquisition._simulation import Simulation
@@ -32,6 +33,7 @@ __all__ = ["simulate"]
 
 Mask = NDArray[np.bool_]
 
+_WITHOUT_DENSITY = ("random", "variance")
 _OPTIONS = ("criterion", "by", "expectation", "density", "over", "n_draws", "max_candidates", "greedy", "shortlist")
 
 
@@ -96,8 +98,10 @@ def simulate(
     budget : float, default=None
         What a curve may spend.
     by : {"utility", "utility_per_cost"}, default="utility"
+        What is largest in the pairs taken; "random" takes pairs at random unless its own options have "utility_per_cost".
     expectation, density
-        As for `view_utilities`.
+        As for `view_utilities`. A density that is fitted here goes on from the last step; it is searched anew, with its number
+        of components, once a quarter more views are known.
     everything : bool, default=True
         Whether the scores with nothing hidden but the labels are computed too.
     n_jobs : int, default=None
@@ -180,6 +184,8 @@ def _plans(
         if unknown:
             raise ValueError(f"{name!r} has options {unknown}; known are {', '.join(_OPTIONS)}.")
         plan = {"criterion": name, "greedy": False, **given, **options}
+        if plan["criterion"] == "random" and "by" not in options:
+            plan["by"] = "utility"
         if plan["criterion"] not in CRITERIA:
             raise ValueError(f"A criterion must be one of {', '.join(map(repr, CRITERIA))}; got {plan['criterion']!r}.")
         if plan["by"] not in ("utility", "utility_per_cost") or (costs is None and plan["by"] != "utility"):
@@ -240,6 +246,7 @@ class _Job:
     ) -> Iterator[dict[str, Any]]:
         model, shown = start
         spent, measured = 0.0, 0
+        held = GrowingDensity(self.plans[name]["density"])
         for step in range(self.n_steps + 1):
             scores = self._scores(model, shown, scored)
             yield {"step": step, "n_measured": measured, "cost": spent, **scores}
@@ -248,7 +255,9 @@ class _Job:
             left = None if self.budget is None else self.budget - spent
             # a seed that depends neither on the other criteria nor on how long the curves are
             step_seed = zlib.crc32(f"{name}/{seed}/{step}".encode()) & 0x7FFFFFFF
-            pairs, price = self._chosen(name, model, shown, y, left, step_seed)
+            if self.plans[name]["criterion"] not in _WITHOUT_DENSITY and hasattr(model, "consensus_posterior"):
+                held = held.after(shown, y if is_classifier(model) else None, seed)
+            pairs, price = self._chosen(name, model, shown, y, held.fitted, left, step_seed)
             if not len(pairs):
                 return
             presence = presence.copy()
@@ -257,12 +266,14 @@ class _Job:
             model, shown = self._fitted(presence, y)
 
     def _chosen(
-        self, name: str, model: Any, shown: Views, y: NDArray[Any], left: float | None, seed: int
+        self, name: str, model: Any, shown: Views, y: NDArray[Any], density: Any, left: float | None, seed: int
     ) -> tuple[NDArray[np.intp], float]:
         """Pairs to reveal (k, 2), and what they cost together."""
         plan = dict(self.plans[name])
         by, greedy, shortlist = plan.pop("by"), plan.pop("greedy"), plan.pop("shortlist", 50)
         asked = {**plan, "costs": self._possible, "random_state": seed}
+        if density is not None:
+            asked["density"] = density
         basket = Basket(shown, self._possible, self.per_sample, left)
         if greedy and self.batch_size > 1:
             limits = {"n": self.batch_size, "per_sample": self.per_sample, "budget": left, "by": by}
