@@ -20,13 +20,15 @@ from coview.mixture import ClassConditionalGaussianMixture, IncompleteGaussianMi
 from .acquiring import compare, one_by_one
 from .problems import Problem, Trial
 
-__all__ = ["BASELINES", "CRITERIA", "PAPERS", "RANDOM", "SCORES", "Setting", "baselines", "curves"]
+__all__ = ["BASELINES", "CRITERIA", "PAPERS", "RANDOM", "SCORES", "Setting", "baselines", "curves", "path_labels"]
 
 RANDOM, VARIANCE, ENTROPY = "random", "VAR", "expected entropy"
 INFORMATION, POINT, BOUND, BOUND_POINT = "MI", "MI, point mass", "MI, bound", "MI, bound, point mass"
 PER_COST = "expected entropy per cost"
 #: No criterion, but random choice among the samples that scores are taken of.
 UNLABELED = "random, unlabeled only"
+#: Orders that a random choice is averaged over in every run.
+RANDOM_PATHS = 5
 CRITERIA: Mapping[str, Mapping[str, Any]] = {
     RANDOM: {"criterion": "random"},
     VARIANCE: {"criterion": "variance"},
@@ -87,28 +89,43 @@ PAPERS = Setting("papers")
 
 
 def curves(problem: Problem, trial: Trial, setting: Setting, criteria: Sequence[str], repeat: int) -> pd.DataFrame:
-    """Scores after every acquisition: columns criterion, step, cost, auc, log_score, repeat."""
-    everyone, unlabeled = np.ones_like(trial.hidden), np.broadcast_to(~trial.labeled[:, None], trial.hidden.shape)
+    """Scores after every acquisition: columns criterion, step, cost, auc, log_score, repeat.
+
+    Random choice is the mean of `RANDOM_PATHS` orders, so that what it happened to choose is not taken for a gain.
+    """
+    parts = []
+    for name in criteria:
+        paths = [_path(problem, trial, setting, name, label, repeat) for label in path_labels(name)]
+        means = pd.concat(paths).groupby("step", as_index=False)[["cost", *SCORES]].mean()
+        parts.append(means.assign(criterion=name, repeat=repeat))
+    return pd.concat(parts, ignore_index=True)
+
+
+def path_labels(name: str) -> list[str]:
+    """Names of the orders of acquisition that make the curve of a criterion; they seed its random numbers."""
+    n_paths = RANDOM_PATHS if name in (RANDOM, UNLABELED) else 1
+    return [name, *(f"{name}, {path}" for path in range(2, n_paths + 1))]
+
+
+def _path(problem: Problem, trial: Trial, setting: Setting, name: str, label: str, repeat: int) -> pd.DataFrame:
+    """One order of acquisition."""
+    among = np.broadcast_to(~trial.labeled[:, None] | (name != UNLABELED), trial.hidden.shape)
     with warnings.catch_warnings():
         # mixtures of few samples may stop before they converge
         warnings.simplefilter("ignore", ConvergenceWarning)
-        parts = [
-            one_by_one(
-                setting.model(problem.kernel),
-                setting.blocks(trial),
-                problem.views,
-                trial,
-                CRITERIA[name],
-                label=name,
-                n_steps=problem.n_steps,
-                density=_density(problem, setting),
-                costs=problem.costs,
-                among=unlabeled if name == UNLABELED else everyone,
-                repeat=repeat,
-            )
-            for name in criteria
-        ]
-    return pd.concat(parts, ignore_index=True).assign(repeat=repeat)
+        return one_by_one(
+            setting.model(problem.kernel),
+            setting.blocks(trial),
+            problem.views,
+            trial,
+            CRITERIA[name],
+            label=label,
+            n_steps=problem.n_steps,
+            density=_density(problem, setting),
+            costs=problem.costs,
+            among=among,
+            repeat=repeat,
+        )
 
 
 def baselines(problem: Problem, trial: Trial, setting: Setting) -> dict[str, tuple[float, float]]:

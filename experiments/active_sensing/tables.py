@@ -27,6 +27,7 @@ from .runs import (
     PER_COST,
     POINT,
     RANDOM,
+    RANDOM_PATHS,
     UNLABELED,
     VARIANCE,
     Setting,
@@ -52,11 +53,12 @@ SENSITIVITY = (
 _SENSITIVE = {"heart, 78 patients": SENSITIVITY, "nsclc": SENSITIVITY[-1:]}
 
 _NOTE = f"""\
-AUC on the unlabeled samples, mean over the runs. *Gain*: mean over the curve of the paired difference from random, ± its
-standard error; *ahead* or *behind* where a paired two-sided t test over the runs says so at {LEVEL:g}, else *even*. Gains of
-the log score are of the mean log probability of the true class, in nats (more is better). *First*: the acquisition after
-which a criterion is significantly ahead of random for the first time; *lasting*: from which on it is for {LASTING} in a row;
-*ahead/behind*: the shares of acquisitions after which it significantly is. Nothing is corrected for the number of tests."""
+AUC on the unlabeled samples, mean over the runs. *Gain*: mean over the curve of the paired difference from random, ±
+its standard error (random: the mean of {RANDOM_PATHS} orders in each run); *ahead* or *behind* where a paired two-sided
+t test over the runs says so at {LEVEL:g}, else *even*. Gains of the log score are of the mean log probability of the
+true class, in nats (more is better). *First*: the acquisition after which a criterion is significantly ahead of random
+for the first time; *lasting*: from which on it is for {LASTING} in a row; *ahead/behind*: the shares of acquisitions
+after which it significantly is. Nothing is corrected for the number of tests."""
 
 
 def tasks(data: Path) -> list[Task]:

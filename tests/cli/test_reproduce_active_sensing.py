@@ -10,6 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from coview import Views
+from coview.acquisition import simulate
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -22,12 +25,13 @@ def paper(monkeypatch):
 
 
 @pytest.fixture
-def small(paper):
+def small(paper, monkeypatch):
     """Studies by the names that the statements of the papers are about, each a toy of a few acquisitions."""
+    monkeypatch.setattr(paper.runs, "RANDOM_PATHS", 2)
     runs, (two, five) = paper.runs, paper.problems.TOYS
     criteria = (runs.RANDOM, runs.VARIANCE, runs.INFORMATION, runs.POINT, runs.BOUND_POINT, runs.ENTROPY)
-    toys = [(replace(toy, n_steps=3, runs=1), runs.PAPERS, criteria) for toy in (two, five)]
-    lung = replace(five, name="nsclc", n_steps=3, runs=1, pooled=False, components=1)
+    toys = [(replace(toy, n_steps=2, runs=1), runs.PAPERS, criteria) for toy in (two, five)]
+    lung = replace(five, name="nsclc", n_steps=2, runs=1, pooled=False, components=1)
     heart = replace(lung, name="heart, 78 patients", costs={"x1": 1.0, "x2": 3.0})
     main = (runs.RANDOM, runs.VARIANCE, runs.INFORMATION, runs.ENTROPY)
     studies = [(lung, runs.PAPERS, (*main, runs.UNLABELED)), (heart, runs.PAPERS, (*main, runs.PER_COST))]
@@ -66,6 +70,38 @@ def test_every_repetition_is_the_same_however_many_there_are(paper, small):
     (one, around_one), (two, around_two) = scores(1), scores(2)
     pd.testing.assert_frame_equal(one, two[two["repeat"] == 0].reset_index(drop=True))
     pd.testing.assert_frame_equal(around_one, around_two[around_two["repeat"] == 0].reset_index(drop=True))
+
+
+def test_random_choice_is_the_mean_of_several_orders(paper, small):
+    problem, setting, _ = small[2]
+    trial = problem.trial(0, 0)
+    mean = paper.runs.curves(problem, trial, setting, [paper.runs.RANDOM], 0)["auc"]
+    one, two = (
+        paper.runs._path(problem, trial, setting, paper.runs.RANDOM, label, 0)["auc"]
+        for label in ("random", "random, 2")
+    )
+    np.testing.assert_allclose(mean, (one + two) / 2.0)
+
+
+def test_the_same_curve_as_simulate(paper, small):
+    problem, setting, _ = small[0]
+    problem = replace(problem, n_steps=4)
+    # one view hidden of each sample, so that the largest variance says which pair it is
+    trial = problem.trial(1, 0)
+    own = paper.runs.curves(problem, trial, setting, [paper.runs.VARIANCE], 0)
+    simulation = simulate(
+        setting.model(problem.kernel),
+        Views(trial.blocks, names=list(problem.views)),
+        trial.target,
+        criteria={paper.runs.VARIANCE: {"criterion": "variance"}},
+        n_steps=4,
+        repeats=1,
+        scorer={"auc": "roc_auc", "log_score": "neg_log_loss"},
+        hidden=trial.hidden,
+        n_labeled=lambda rng, y: trial.labeled,
+    )
+    for score in ("auc", "log_score"):
+        np.testing.assert_allclose(own[score], simulation.curves[score])
 
 
 def test_only_unlabeled_samples_are_asked_for_where_it_says_so(paper, small):
