@@ -377,7 +377,8 @@ class BayesianCoTraining(MultiViewEstimator):
         Parameters
         ----------
         features : bool, default=False
-            Only of settings with features of each view; exact kernels by their leading 100 spectral features.
+            Only of settings with features of each view, none of which is set aside; exact kernels by their leading 100
+            spectral features.
 
         Returns
         -------

@@ -126,7 +126,7 @@ def scoring_posterior(
     *,
     features: bool,
 ) -> ConsensusPosterior:
-    """Of the setting of the largest evidence; with ``features``, of those that keep views apart, and on features of each."""
+    """Of the setting of the largest evidence; with ``features``, of those that keep all views apart, and on features of each."""
     fits, position = average.fits, average.best
     if features:
         position = _best_apart(average)
@@ -151,6 +151,9 @@ def scoring_posterior(
 
 def _best_apart(average: PosteriorAverage) -> int:
     apart = np.array([setting.family == "views" for setting in average.fits.settings])
+    # A single evidence often prefers a setting that sets views aside, and there their values would teach nothing.
+    even = apart & np.array([not setting.tells_trust for setting in average.fits.settings])
+    apart = even if even.any() else apart
     if not apart.any():
         raise ValueError(
             "All settings join the views before any kernel, so that no view has features of its own. Add a setting of "
