@@ -98,7 +98,11 @@ def test_a_view_costs_the_sum_of_its_features_and_a_shared_part_once():
     alone = costs.of_pairs(["p"] * 3, ["blood", "exercise", "thallium"], names, np.zeros((3, 4)))
     assert alone.tolist() == [10.25, 189.0, 103.0]
     assert costs.of_pairs(["p"], ["thallium"], names, [[False, True, False, False]]).tolist() == [2.0]
+    pair = pd.DataFrame({"sample": ["p", "q"], "view": ["ecg", "ecg"], "cost": ["impossible", 3.0]})
+    both = Costs.of(pd.concat([table, pair], ignore_index=True))
+    assert (both.views, both.groups, both.pairs) == (costs.views, costs.groups, {("q", "ecg"): 3.0})
+    assert both.excluded == {("p", "ecg")}
     with pytest.raises(ValueError, match=r"'chol'.*, 7.25, must contain the 9 that it shares"):
         Costs.of(table.assign(group_cost=9.0))
-    with pytest.raises(ValueError, match="leave out the column feature"):
+    with pytest.raises(ValueError, match="leave feature empty"):
         Costs.of(table.assign(sample="p1"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Self
 
+import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
@@ -93,6 +94,19 @@ class CampaignRecord:
         """
         self._data.column(view)
         return features_of(self._data, view)
+
+    @property
+    def labeled(self) -> NDArray[np.bool_]:
+        """Which samples have a label now (n_samples,)."""
+        self._catch_up()
+        labeled = self._data.targets.labeled.copy()
+        labeled[list(self._state.labels)] = True
+        return labeled
+
+    @property
+    def criterion(self) -> str:
+        """What ranks measurements unless `ask` is told otherwise."""
+        return str(self._settings["criterion"])
 
     @property
     def notes(self) -> dict[str, str]:

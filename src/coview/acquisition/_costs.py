@@ -182,13 +182,15 @@ class Costs:
 
 def _per_view(table: pd.DataFrame) -> pd.DataFrame:
     """Costs of features as costs of views, one row per view and group: what is not shared is summed."""
-    if "sample" in table.columns:
-        raise ValueError(
-            "Costs of single pairs are those of views; leave out the column feature, or the column sample."
-        )
     own: dict[str, float] = {}
     groups: dict[str, dict[Any, Any]] = {}
+    others: list[dict[str, Any]] = []
     for row in table.to_dict("records"):
+        if pd.isna(row["feature"]):
+            others.append({str(name): cell for name, cell in row.items() if name != "feature"})
+            continue
+        if not pd.isna(row.get("sample")):
+            raise ValueError("Costs of single pairs are those of views: leave feature empty where there is a sample.")
         view, what = str(row["view"]), (str(row["view"]), str(row["feature"]))
         cost, shared = _price(row["cost"], what), 0.0
         group, price = row.get("group"), row.get("group_cost")
@@ -206,7 +208,7 @@ def _per_view(table: pd.DataFrame) -> pd.DataFrame:
         for view, cost in own.items()
         for group, price in groups.get(view, {None: None}).items()
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows + others)
 
 
 def _price(value: Any, name: Any) -> float:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from coview.files import TableOptions, TableSet
     from coview.views import Finding
 
-__all__ = ["fit"]
+__all__ = ["FitJob", "fit", "read_labeled"]
 
 _FOLDS = 5
 _MOST_PROBLEMS = 10
@@ -64,7 +64,7 @@ def fit(
     if folds == 1:
         raise click.UsageError("--cv 1 would leave nothing to train on; give 2 or more folds, or 0 for none.", ctx)
     number = int(data.fit.get("seed", 0)) if seed is None else seed
-    table_set, findings = _read(ctx, data)
+    table_set, findings = read_labeled(ctx, data)
     job = FitJob(table_set, name, number)
     record = fit_record(
         table_set, task=job.facts.task, method=name, seed=number, command=command_line(ctx), findings=findings
@@ -87,7 +87,7 @@ def _refuse_output(output: Path, force: bool) -> None:
     refuse_output(output, force)
 
 
-def _read(ctx: click.Context, data: "TableOptions") -> tuple["TableSet", list["Finding"]]:
+def read_labeled(ctx: click.Context, data: "TableOptions") -> tuple["TableSet", list["Finding"]]:
     """Return data and findings; raise where these data cannot be fitted."""
     from coview.views import find_problems, merge_findings
 

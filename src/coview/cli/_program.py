@@ -12,15 +12,22 @@ from typing import Any, NoReturn
 import click
 
 import coview
+from coview.cli._acquire import acquire
+from coview.cli._backup import backup
 from coview.cli._bench import bench
 from coview.cli._check import check
 from coview.cli._conversation import conversation_options, debugging
 from coview.cli._datasets import datasets
 from coview.cli._demo import demo
+from coview.cli._export import export
 from coview.cli._fit import fit
+from coview.cli._new import new
 from coview.cli._predict import predict
 from coview.cli._report import report
 from coview.cli._reproduce import reproduce
+from coview.cli._status import status
+from coview.cli._tell import tell
+from coview.cli._undo import undo
 
 __all__ = ["main", "program", "run"]
 
@@ -74,6 +81,13 @@ program.add_command(check)
 program.add_command(fit)
 program.add_command(predict)
 program.add_command(report)
+program.add_command(new)
+program.add_command(acquire)
+program.add_command(tell)
+program.add_command(status)
+program.add_command(undo)
+program.add_command(backup)
+program.add_command(export)
 program.add_command(reproduce)
 program.add_command(bench)
 
