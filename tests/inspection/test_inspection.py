@@ -8,7 +8,13 @@ from sklearn.linear_model import LogisticRegression
 
 from coview import Views
 from coview.gaussian_process import BayesianCoTrainingClassifier, BayesianCoTrainingRegressor
-from coview.inspection import consensus_embedding, feature_associations, leading_contributions, neighbor_agreement
+from coview.inspection import (
+    consensus_embedding,
+    feature_associations,
+    leading_contributions,
+    measurement_reasons,
+    neighbor_agreement,
+)
 
 
 def planted(n=60, classes=("no", "yes"), as_sparse=False, seed=0):
@@ -232,3 +238,28 @@ def test_neighbors_by_hand():
     assert agreement["share"] == pytest.approx(1 / 3)  # 0 -> 1 no; 1 -> 0 no; 2.5 -> 1 yes
     assert agreement["chance"] == pytest.approx(2 / 6)
     assert np.isnan(neighbor_agreement(places, ["a", None, None, None])["share"])
+
+
+def ranking(*pairs):
+    return pd.DataFrame(pairs, columns=["sample", "view"])
+
+
+def test_reasons_tell_what_is_known_of_the_sample_and_how_far_the_view_is_trusted(binary):
+    views, y, model = binary
+    labeled = np.arange(len(y)) < 30
+    first, second = measurement_reasons(model, views, labeled, ranking(("s4", "noise"), ("s32", "noise")))
+    share = model.view_trust_.loc["noise", "share"]
+    assert first == f"labeled, shows what noise tells; noise trusted {share:.2f}"
+    probabilities = model.predict_proba(views[[32]])[0]
+    doubt = "uncertain, " if probabilities.max() < 0.75 else ""
+    assert second == f"{doubt}{y[32]} {probabilities.max():.2f}; noise trusted {share:.2f}"
+
+
+def test_reasons_of_samples_without_ids_and_of_models_without_classes_or_trust():
+    views = Views({"a": np.zeros((3, 1)), "b": np.array([[0.0], [np.nan], [np.nan]])})
+    known = [True, True, False]
+    assert measurement_reasons(object(), views, known, ranking((1, "b"), (2, "b"))) == [
+        "labeled, shows what b tells",
+        "no label",
+    ]
+    assert measurement_reasons(object(), views, known, ranking()) == []
