@@ -411,3 +411,13 @@ def test_curvature_moments_against_a_fine_grid(variance):
     z = mean[:, None] + apart
     want = [(expit(z) * expit(-z) * apart**k * density).sum(axis=1) for k in range(3)]
     np.testing.assert_allclose(curvature_moments(mean, np.full(5, variance)), want, rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize("over", ["all", "unlabeled"])
+def test_a_certain_value_has_the_same_bound_by_either_way(over):
+    """By a change of low rank, and by the determinant of the whole block, which smoothness takes."""
+    blocks, y = draw()
+    options = {"agreement_over": over, "smoothness_kernel_variance": 1.0}
+    short = scores(model(smoothness=0.0, **options).fit(blocks, y), blocks, y, "point_mass")
+    long = scores(model(smoothness=1e-14, **options).fit(blocks, y), blocks, y, "point_mass")
+    np.testing.assert_allclose(short, long[short.index], rtol=1e-8, atol=1e-12)

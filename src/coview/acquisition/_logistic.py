@@ -17,6 +17,7 @@ from coview.inference import (
     HeldView,
     LogisticChange,
     LogisticPosterior,
+    certain_view_information,
     expected_curvature,
     expected_smoothness,
     logistic_change,
@@ -96,6 +97,10 @@ class LogisticScores:
         p, labeled = held.means.shape[2], self._labeled[samples]
         for posterior in self._posteriors:
             agreement = self._agreement(posterior, v, samples)
+            known, _ = self._known(posterior, v, samples)
+            if held.certain and not posterior.smoothness[v]:
+                total += certain_view_information(posterior, v, full.mean(), known, agreement, labeled)
+                continue
             own = agreement.sum(axis=1)[:, None, None] * full.second_moment()
             own[labeled] += expected_curvature(
                 full[labeled], posterior.weights[posterior.places[v]], quadrature=quadrature
@@ -104,7 +109,6 @@ class LogisticScores:
                 own[:, :p, :p] += posterior.smoothness[v] * expected_smoothness(
                     held, self._blocks[v][:, :p], posterior.kernel_variances[v], normalized=posterior.normalized
                 )
-            known, _ = self._known(posterior, v, samples)
             total += logistic_view_information(posterior, v, known, agreement, full.mean(), own)
         return total
 

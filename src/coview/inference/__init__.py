@@ -82,6 +82,7 @@ from coview.inference._left_out import left_out_elsewhere
 from coview.inference._logistic_information import (
     LogisticChange,
     LogisticPosterior,
+    certain_view_information,
     logistic_change,
     logistic_label_information,
     logistic_view_information,
@@ -182,6 +183,7 @@ __all__ = [
     "averaged_posterior",
     "averaging_weights",
     "best_em_run",
+    "certain_view_information",
     "choose_n_components",
     "class_probabilities",
     "clustered_gaussian_start",

@@ -58,6 +58,11 @@ class HeldView:
         p = self.means.shape[2]
         return HeldView(np.ones((len(self.weights), 1)), self.mean()[:, None], np.zeros((1, p, p)))
 
+    @property
+    def certain(self) -> bool:
+        """Whether there is one value for each sample."""
+        return self.weights.shape[1] == 1 and not self.covariances.any()
+
     def with_constant(self) -> HeldView:
         """One more feature, which is 1."""
         n, K, p = self.means.shape
