@@ -38,6 +38,8 @@ def explained(what: str, timeout: float) -> Iterator[None]:
     """Errors of SQLite as errors that say what to do; the transaction of the block has not taken place."""
     try:
         yield
+    except UnicodeDecodeError as error:  # in what SQLite says of names that are no text any more
+        raise _damaged(what, error) from error
     except sqlite3.Error as error:
         found = _explanation(error, what, timeout)
         if found is None:
@@ -47,8 +49,8 @@ def explained(what: str, timeout: float) -> Iterator[None]:
 
 def _explanation(error: sqlite3.Error, what: str, timeout: float) -> Exception | None:
     code = getattr(error, "sqlite_errorcode", None)
-    if code is None:  # misuse of the module, not of the file
-        return None
+    if code is None:  # misuse of the module, not of the file; but for text that is none
+        return _damaged(what, error) if "decode" in str(error) else None
     kind = code & 0xFF  # the rest of an extended code is detail
     if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return ProjectLockedError(
@@ -62,9 +64,13 @@ def _explanation(error: sqlite3.Error, what: str, timeout: float) -> Exception |
             EACCES, f"Cannot be opened or written ({error}); it and its folder must be writable", what
         )
     if kind in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-        return ProjectFileError(
-            f"{what} is damaged ({error}). Go back to a backup; `sqlite3 FILE .recover` may save what came after it."
-        )
+        return _damaged(what, error)
     if kind == sqlite3.SQLITE_IOERR:
         return OSError(EIO, f"Could not be read or written ({error}); nothing of this step counts", os.fspath(what))
     return None
+
+
+def _damaged(what: str, error: Exception) -> ProjectFileError:
+    return ProjectFileError(
+        f"{what} is damaged ({error}). Go back to a backup; `sqlite3 FILE .recover` may save what came after it."
+    )
