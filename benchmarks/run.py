@@ -3,8 +3,8 @@
     python benchmarks/run.py [NAME ...] [--n N ...] [--repeats R] [--full] [--output FILE ...]
 
 Without NAME: fixed_fit, evidence, prediction and averaging; low_rank_scale, which is long, and those of the mixtures
-(gaussian_mixture, factor_mixture, co_em, expected_kernel) and acquisition run when they are named. Without sizes each takes
-its smallest, in about two minutes in all, with ``--full`` all of its own. ``--output`` writes .json, .csv or .md
+(gaussian_mixture, factor_mixture, co_em, expected_kernel), acquisition and logistic run when they are named. Without sizes
+each takes its smallest, in about two minutes in all, with ``--full`` all of its own. ``--output`` writes .json, .csv or .md
 by the ending of the name, anew after each benchmark.
 """
 
@@ -20,6 +20,7 @@ import expected_kernel
 import factor_mixture
 import fixed_fit
 import gaussian_mixture
+import logistic
 import low_rank_scale
 import prediction
 import timing
@@ -33,7 +34,7 @@ MIXTURES = {
     "co_em": co_em,
     "expected_kernel": expected_kernel,
 }
-BENCHMARKS = {**USUAL, "low_rank_scale": low_rank_scale, **MIXTURES, "acquisition": acquisition}
+BENCHMARKS = {**USUAL, "low_rank_scale": low_rank_scale, **MIXTURES, "acquisition": acquisition, "logistic": logistic}
 
 
 def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
