@@ -104,8 +104,7 @@ def load_problems(data: Path) -> list[Problem]:
         _nsclc(data, radiomics=False),
         _nsclc(data, radiomics=True),
         _ncctg(data),
-        _heart(78),
-        _heart(None),
+        _heart(),
         _breast(),
     ]
 
@@ -235,7 +234,8 @@ def _ncctg(data: Path) -> Problem:
     )
 
 
-def _heart(size: int | None) -> Problem:
+def _heart() -> Problem:
+    size = 78  # as many as in the paper
     bunch = load_heart_disease()
     table = pd.concat([frame.reindex(bunch["target"].index) for frame in bunch["frames"].values()], axis=1)
     complete = (bunch["meta"]["hospital"] == "cleveland") & table.notna().all(axis=1)
@@ -246,10 +246,9 @@ def _heart(size: int | None) -> Problem:
         ["thalach", "exang", "oldpeak", "slope", "thal", "ca"],
     )
     blocks = [_block(table[group]) for group in groups]
-    n = len(target) if size is None else size
     return Problem(
-        name=f"heart, {n} patients",
-        title=f"Rectal-cancer protocol on {n} of {len(target)} Cleveland patients (narrowed coronary artery): history and "
+        name="heart, 78 patients",
+        title=f"Rectal-cancer protocol on {size} of {len(target)} Cleveland patients (narrowed coronary artery): history and "
         "blood | ECG at rest | exercise, thallium, fluoroscopy",
         views=("clinical", "resting", "stress"),
         draw=_study(blocks, target, (1.0, 0.7, 0.4), size=size),

@@ -28,7 +28,7 @@ PER_COST = "expected entropy per cost"
 #: No criterion, but random choice among the samples that scores are taken of.
 UNLABELED = "random, unlabeled only"
 #: Orders that a random choice is averaged over in every run.
-RANDOM_PATHS = 5
+RANDOM_PATHS = 3
 CRITERIA: Mapping[str, Mapping[str, Any]] = {
     RANDOM: {"criterion": "random"},
     VARIANCE: {"criterion": "variance"},
