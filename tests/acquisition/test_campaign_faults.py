@@ -235,8 +235,8 @@ def test_the_log_that_a_dead_process_left_belongs_to_the_file(tmp_path):
             tell_twice(held, 0.75)
 
 
-def _look_and_write(path, pipe):
-    with Campaign.open(path.with_name("c"), read_only=True) as held:
+def _look_and_write(path, other, pipe):
+    with Campaign.open(other, read_only=True) as held:
         held.ask()  # all that is imported late
     if os.geteuid() == 0:  # who may write everywhere
         os.setuid(65534)
@@ -251,14 +251,15 @@ def _look_and_write(path, pipe):
 
 
 @needs_kill
-def test_on_a_folder_that_cannot_be_written_it_can_be_looked_at():
+def test_on_a_folder_that_cannot_be_written_it_can_be_looked_at(tmp_path):
+    campaign(tmp_path / "other").disconnect()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "c")
         with campaign(path) as held:
             held.book("p1", "genes")
         path.chmod(0o444)
         Path(folder).chmod(0o555)
-        said = sent(*started(_look_and_write, path))
+        said = sent(*started(_look_and_write, path, tmp_path / "other"))
         Path(folder).chmod(0o755)
         assert said[:2] == [1, 2]
         assert len(said) == 4
