@@ -21,7 +21,6 @@ from coview.cli._order_files import (
     require_workbooks,
     write_orders,
 )
-from coview.cli._order_reasons import reasons
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,12 +90,23 @@ def acquire(
             word = "orders that are booked" if booked else "orders"
             click.echo(f"{len(table)} {word} written to {output}" + ("" if booked else " and booked"))
         else:
-            shown = table if booked or format_ == "csv" else table.assign(why=reasons(campaign, table, criterion))
+            shown = table if booked or format_ == "csv" else table.assign(why=_reasons(campaign, table, criterion))
             _print(shown, status, "csv" if format_ == "csv" else "table")
         if money(status) and format_ != "json":
             say(money(status))
         if written:
             say(f"Send it out; what comes back goes in by: coview tell {project} {output}")
+
+
+def _reasons(campaign: "Campaign", table: "pd.DataFrame", criterion: str | None) -> list[str]:
+    """Why each row of a ranking stands where it stands."""
+    if (criterion or campaign.criterion) == "random":
+        return ["by chance"] * len(table)
+    if not len(table):
+        return []
+    from coview.inspection import measurement_reasons
+
+    return measurement_reasons(campaign.model, campaign.views, campaign.labeled, table)
 
 
 def _check_output(ctx: click.Context, output: Path | None, format_: str | None, force: bool) -> str:
