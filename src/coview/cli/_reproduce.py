@@ -66,6 +66,13 @@ PAPERS: Mapping[str, Paper] = {
         module="kernel_completion.tables",
         data=("uci/ionosphere", "landmine", "satimage"),
     ),
+    "active-features-and-labels": Paper(
+        title="Krishnapuram, Williams, Xue, Hartemink, Carin, Figueiredo: Active Learning of Features and Labels. ICML Workshop "
+        "on Learning with Multiple Views, 2005",
+        contents="figure 2 on data at hand: labels and features of two sensors acquired one by one, against random trials",
+        module="active_features_and_labels.tables",
+        data=("satimage", "mfeat"),
+    ),
     "active-sensing": Paper(
         title="Yu, Krishnapuram, Rosales, Rao: Active Sensing. AISTATS, 2009 (and sections 6.3 to 6.5 of Bayesian Co-Training)",
         contents="figures 5 to 7 (toy, lung cancer, three views of a patient): hidden views acquired one by one",
