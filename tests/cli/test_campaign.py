@@ -5,6 +5,9 @@ import io
 import json
 import re
 import shutil
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -371,6 +374,37 @@ def test_a_file_that_cannot_be_written_books_nothing(project, tmp_path, monkeypa
     assert "No space left" in capsys.readouterr().err
     assert status_of(project)["booked"] == 0
     assert not [path.name for path in tmp_path.iterdir() if "o.csv" in path.name]
+
+
+KILLED = """
+import os, signal, sys
+from coview.cli import _acquire
+from coview.cli._program import run
+from coview.files import _writing
+
+def kill(*args, **options):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if sys.argv[1] == "before":
+    _acquire.write_orders = kill
+else:
+    _writing.os.replace = kill
+run(["acquire", sys.argv[2], "-n", "2", "-o", sys.argv[3]])
+"""
+
+
+@pytest.mark.parametrize(("when", "booked"), [("before", 0), ("between", 2)])
+def test_a_killed_process_leaves_no_file_without_bookings(project, tmp_path, when, booked):
+    """Killed before the bookings count: nothing of either; between bookings and file: the file can be written again."""
+    path = tmp_path / "o.csv"
+    done = subprocess.run([sys.executable, "-c", KILLED, when, project, path], capture_output=True, timeout=120)
+    assert done.returncode == -signal.SIGKILL
+    assert not path.exists()
+    assert status_of(project)["booked"] == booked
+    if booked:
+        assert do("acquire", project, "--booked", "-o", path) == 0
+        with Campaign.open(project) as campaign:
+            assert read(path).loc[1:, "order"].tolist() == [str(event) for event in campaign.orders["event"]]
 
 
 def test_export_is_what_is_known_now_and_coview_reads_it(orders, project, tmp_path, capsys):

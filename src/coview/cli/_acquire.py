@@ -1,5 +1,6 @@
 """``coview acquire``: what to measure next, as a list or as a file that is sent out and comes back."""
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -154,6 +155,7 @@ def _written(
                     rows = table.rename(columns={"event": "order"}).assign(state="", reason="")[list(FIXED)]
                     write_orders(_sheet(campaign, rows), stream, kind)
                     stream.flush()
+                    os.fsync(stream.fileno())  # what takes long is done before the bookings count
                 events = [] if booked else table["event"].tolist()
         except BaseException:
             _take_back(campaign, events)
