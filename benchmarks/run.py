@@ -3,8 +3,8 @@
     python benchmarks/run.py [NAME ...] [--n N ...] [--repeats R] [--full] [--output FILE ...]
 
 Without NAME: fixed_fit, evidence, prediction and averaging; low_rank_scale, which is long, and those of the mixtures
-(gaussian_mixture, factor_mixture, co_em, expected_kernel), acquisition and logistic run when they are named. Without sizes
-each takes its smallest, in about two minutes in all, with ``--full`` all of its own. ``--output`` writes .json, .csv or .md
+(gaussian_mixture, factor_mixture, co_em, expected_kernel), acquisition, logistic and campaign run when they are named. Without
+sizes each takes its smallest, in about two minutes in all, with ``--full`` all of its own. ``--output`` writes .json, .csv or .md
 by the ending of the name, anew after each benchmark.
 """
 
@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import averaging
+import campaign
 import co_em
 import evidence
 import expected_kernel
@@ -34,7 +35,8 @@ MIXTURES = {
     "co_em": co_em,
     "expected_kernel": expected_kernel,
 }
-BENCHMARKS = {**USUAL, "low_rank_scale": low_rank_scale, **MIXTURES, "acquisition": acquisition, "logistic": logistic}
+MEASURING = {"acquisition": acquisition, "logistic": logistic, "campaign": campaign}
+BENCHMARKS = {**USUAL, "low_rank_scale": low_rank_scale, **MIXTURES, **MEASURING}
 
 
 def parsed(argv: Sequence[str] | None) -> argparse.Namespace:

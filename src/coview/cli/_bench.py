@@ -16,7 +16,8 @@ __all__ = ["BENCHMARKS", "bench"]
 
 BENCHMARKS = (
     *("fixed_fit", "evidence", "prediction", "averaging", "low_rank_scale"),
-    *("gaussian_mixture", "factor_mixture", "co_em", "expected_kernel", "acquisition", "logistic"),
+    *("gaussian_mixture", "factor_mixture", "co_em", "expected_kernel", "acquisition"),
+    *("logistic", "campaign"),
 )
 _ENDINGS = (".json", ".csv", ".md")
 
