@@ -3,6 +3,7 @@
 from coview.acquisition._campaign import Campaign
 from coview.acquisition._campaign_errors import ConflictError
 from coview.acquisition._costs import Costs
+from coview.acquisition._diagnosis import Diagnosis, diagnose
 from coview.acquisition._label_utilities import label_utilities
 from coview.acquisition._query_utilities import query_utilities
 from coview.acquisition._selection import select_batch
@@ -15,7 +16,9 @@ __all__ = [
     "Campaign",
     "ConflictError",
     "Costs",
+    "Diagnosis",
     "Simulation",
+    "diagnose",
     "label_utilities",
     "query_utilities",
     "select_batch",

@@ -151,7 +151,8 @@ def resolve_density(density: Any, views: Views, labels: NDArray[Any] | None, ran
     """A fitted density: the one given, fitted if it is not yet, or the automatic one.
 
     "auto" is a mixture for each class with covariances of views, which all classes share where one has fewer than ten labels;
-    for regression one Gaussian over all views. Views of more than 100 features have independent features.
+    for regression, and where no sample has a label, one Gaussian over all views. Views of more than 100 features have
+    independent features.
     """
     if isinstance(density, str):
         if density != "auto":
@@ -162,7 +163,8 @@ def resolve_density(density: Any, views: Views, labels: NDArray[Any] | None, ran
                 "most. Reduce wide views first, say with sklearn.decomposition.PCA, or use criterion='variance' or 'random'."
             )
         wide = max(views.n_features.values()) > _WIDEST
-        if labels is None:
+        if labels is None or all(label is None for label in labels):
+            labels = None
             kind = "diag" if views.shape[1] > _WIDEST else "full"
             density = IncompleteGaussianMixture(covariance_type=kind, random_state=random_state)
         else:

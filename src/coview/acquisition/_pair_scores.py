@@ -74,6 +74,11 @@ class PairScores:
             utilities[mine] = self._of_view(view, place[samples], possible, over)
         return utilities[chosen]
 
+    def with_values(self, view: str, samples: NDArray[np.intp], certain: PossibleValues) -> Array:
+        """By how much the total entropy falls where values are known, one for each sample (n_samples,)."""
+        draws = np.arange(samples.size)[:, None] if certain.own else np.zeros((samples.size, 1), dtype=np.intp)
+        return self._entropy_scores.expected_entropy(view, samples, certain, draws)
+
     @property
     def updates(self) -> bool:
         """Whether scores change with what is taken."""

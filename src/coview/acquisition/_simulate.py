@@ -19,6 +19,7 @@ from sklearn.utils import check_random_state
 
 from coview.acquisition._costs import Costs
 from coview.acquisition._densities import GrowingDensity
+from coview.acquisition._hidden_values import shown_views
 from coview.acquisition._pair_scores import CRITERIA
 from coview.acquisition._selection import Basket, ordering
 from coview.acquisition._simulation import Simulation
@@ -27,7 +28,7 @@ from coview.acquisition._view_batches import select_views
 from coview.acquisition._view_utilities import view_utilities
 from coview.labels import encode_labels, labeled_rows, target_values
 from coview.model_selection import label_draws
-from coview.views import AlignedTables, Views
+from coview.views import Views
 
 __all__ = ["simulate"]
 
@@ -292,7 +293,7 @@ class _Job:
         return np.array(basket.pairs, dtype=np.intp).reshape(-1, 2), basket.spent
 
     def _fitted(self, presence: Mask, y: NDArray[Any]) -> tuple[Any, Views]:
-        shown = _shown(self.views, presence)
+        shown = shown_views(self.views, presence)
         return clone(self.model).fit(shown, y), shown
 
     def _scores(self, model: Any, shown: Views, scored: Mask) -> dict[str, float]:
@@ -360,17 +361,6 @@ def _mask(value: Any, shape: tuple[int, ...], name: str) -> Mask:
     if mask.dtype != bool or mask.shape != shape:
         raise ValueError(f"{name} must give a boolean array of shape {shape}; got {mask.dtype} of shape {mask.shape}.")
     return mask
-
-
-def _shown(views: Views, presence: Mask) -> Views:
-    """The views with some pairs alone."""
-    before = views.to_tables()
-    tables = []
-    for j, table in enumerate(before.tables):
-        rows = views.rows(table.name)
-        keep = presence[rows, j]
-        tables.append(dataclasses.replace(table, values=table.values[keep], rows=rows[keep]))
-    return Views.from_tables(AlignedTables(tuple(tables), before.ids, before.has_ids, before.same_order, presence))
 
 
 class _Answers(BaseEstimator):  # type: ignore[misc]

@@ -76,8 +76,9 @@ def view_utilities(
     Notes
     -----
     Under averaging, the model is its setting of the largest evidence that keeps views apart and sets none aside, with the
-    temperature that predicts best from it. "expected_entropy" works on features of each view, exact kernels by their leading 100: a value then changes
-    the posterior by a matrix of rank two, O(R^2) per pair and draw for R features, and O(n_unlabeled R) for its predictions.
+    temperature that predicts best from it. "expected_entropy" works on features of each view, exact kernels by their leading
+    100: a value then changes the posterior by a matrix of rank two, O(R^2) per pair and draw for R features, and
+    O(n_unlabeled R) for its predictions.
     Mutual information measures what is learned of functions, not of labels, and did not beat random choice on the data sets
     tried, where the default did.
 
