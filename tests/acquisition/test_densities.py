@@ -68,3 +68,10 @@ def test_a_density_that_is_fitted_stays():
     fitted = IncompleteGaussianMixture().fit(views)
     first = GrowingDensity(fitted).after(views, labels, 0)
     assert first.after(later, labels, 0).fitted is fitted
+
+
+def test_with_the_first_label_classes_have_densities_of_their_own():
+    (views, labels), (later, _) = arriving(2)
+    density = GrowingDensity("auto").after(views, np.full(len(labels), None), 0)
+    assert not hasattr(density.fitted, "classes_")
+    assert density.after(later, labels, 0).fitted.classes_.tolist() == [0.0, 1.0]

@@ -220,6 +220,10 @@ class GrowingDensity:
         if self.fitted is not None and self.fitted is self.asked:
             return self
         again = self.fitted is None or not hasattr(self.fitted, "warm_start") or n_known > _GROWTH * self.n_known
+        if isinstance(self.asked, str) and not again:
+            # with the first label classes have densities of their own
+            knows = labels is not None and any(label is not None for label in labels)
+            again = knows != hasattr(self.fitted, "classes_")
         if again:
             return GrowingDensity(self.asked, resolve_density(self.asked, views, labels, random_state), n_known)
         # what a fit finds replaces what the copy shares with the last one
