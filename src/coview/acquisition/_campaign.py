@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coview.acquisition._campaign_choice import best_open, ranking_of
+from coview.acquisition._campaign_choice import best_batch, best_open, ranking_of
 from coview.acquisition._campaign_record import CampaignRecord
 from coview.acquisition._campaign_rules import Decision, closing, labeling, ordering, returning
 from coview.acquisition._campaign_start import CampaignStart, check_criterion
@@ -156,19 +156,24 @@ class Campaign(CampaignRecord):
 
         Notes
         -----
-        Utilities are those of single measurements.
+        Each pair is chosen as if those before it, and those that are booked, had come back with what they are expected to hold
+        (see `select_views`), where the criterion depends on that; utilities and costs are those at the time of choice.
         """
         if n < 1 or per_sample < 1:
             raise ValueError(f"n and per_sample must be at least 1; got {n!r} and {per_sample!r}.")
         if by not in ("utility", "utility_per_cost") or (by != "utility" and self._costs is None):
             raise ValueError(f"by must be 'utility', or with costs 'utility_per_cost'; got {by!r}.")
-        check_criterion(criterion or self._settings["criterion"])
+        criterion = criterion or self._settings["criterion"]
+        check_criterion(criterion)
         self._catch_up()
-        ranking = self._ranking(criterion or self._settings["criterion"])
-        self._suggested = best_open(
-            ranking, self._data, self._state, n, per_sample=per_sample, left=self._left(), by=by
-        )
-        return self._suggested.copy()
+        limits: dict[str, Any] = {"per_sample": per_sample, "left": self._left(), "by": by}
+        batch = None
+        if n > 1 or self._state.booked:
+            batch = best_batch(self, self._state, criterion, self._costs, self._seed(), n, **limits)
+        if batch is None:
+            batch = best_open(self._ranking(criterion), self._data, self._state, n, **limits)
+        self._suggested = batch
+        return batch.copy()
 
     def book(self, sample: Any, view: str) -> bool:
         """Order a measurement: it is not suggested again.
@@ -326,11 +331,13 @@ class Campaign(CampaignRecord):
         """All missing pairs by utility, on what is known now."""
         version = self._state.data_version
         if self._ranked is None or self._ranked[0] != (version, criterion):
-            # new random numbers after each answer: otherwise neighbors of what was measured would be favored
-            seed = int(np.random.SeedSequence([self._settings["seed"], version]).generate_state(1)[0] >> 1)
-            ranking = ranking_of(self, self._data.samples, criterion, self._costs, seed)
+            ranking = ranking_of(self, self._data.samples, criterion, self._costs, self._seed())
             self._ranked = ((version, criterion), ranking)
         return self._ranked[1]
+
+    def _seed(self) -> int:
+        """New random numbers after each answer: otherwise neighbors of what was measured would be favored."""
+        return int(np.random.SeedSequence([self._settings["seed"], self._state.data_version]).generate_state(1)[0] >> 1)
 
     def _left(self) -> float | None:
         return self._state.left(self._settings["budget"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,12 @@ from numpy.typing import NDArray
 from coview.acquisition._campaign_data import CampaignData
 from coview.acquisition._campaign_state import CampaignState
 from coview.acquisition._costs import Costs
-from coview.acquisition._tables import best_first, per_cost
-from coview.acquisition._view_utilities import view_utilities
+from coview.acquisition._tables import best_first, pair_table, per_cost
+from coview.acquisition._view_batches import choose
+from coview.acquisition._view_utilities import pair_scores, view_utilities
 from coview.views import Views
 
-__all__ = ["best_open", "ranking_of"]
+__all__ = ["best_batch", "best_open", "ranking_of"]
 
 
 def ranking_of(known: Any, samples: NDArray[Any], criterion: str, costs: Costs | None, seed: int) -> pd.DataFrame:
@@ -47,6 +49,88 @@ def _by_chance(views: Views, samples: NDArray[Any], costs: Costs | None, seed: i
     if costs is not None:
         table = table[costs.allowed(table["sample"].tolist(), table["view"].tolist())]
     return best_first(table, seed)
+
+
+def best_batch(
+    known: Any, state: CampaignState, criterion: str, costs: Costs | None, seed: int, n: int, **limits: Any
+) -> pd.DataFrame | None:
+    """Pairs chosen one after another, as if those before and those booked had come back; None where that changes nothing.
+
+    Parameters
+    ----------
+    known, criterion, costs, seed
+        As for `ranking_of`.
+    state : CampaignState
+    n : int
+    **limits : per_sample, left, by
+        As for `best_open`.
+    """
+    views: Views = known.views
+    if criterion == "random" or views.presence.all():
+        return None
+    settings: dict[str, Any] = {
+        "expectation": "quadrature",
+        "density": "auto",
+        "over": "all",
+        "n_draws": 5,
+        "max_candidates": None,
+    }
+    allowed = None if costs is None else Costs(excluded=costs.excluded)
+    scores = pair_scores(known.model, views, known.y, allowed, criterion=criterion, random_state=seed, **settings)
+    if not scores.updates:
+        return None
+    place = {(int(row), views.names[j]): position for position, (row, j) in enumerate(scores.pairs)}
+    for pair in sorted(state.booked):
+        if pair in place:
+            scores.take(place[pair])
+    basket = _OpenPairs(state, views.names, limits["per_sample"], limits["left"])
+    found = choose(scores, basket, n, limits["by"])
+    utilities, prices = np.array(found, dtype=np.float64).reshape(-1, 2).T
+    chosen = np.array(basket.chosen, dtype=np.intp).reshape(-1, 2)
+    batch = pair_table(views, chosen, utilities, None if state.spending is None else prices)
+    return batch if state.spending is None else batch.assign(cumulative_cost=batch["cost"].cumsum())
+
+
+class _OpenPairs:
+    """Pairs that a campaign may suggest together."""
+
+    def __init__(self, state: CampaignState, names: list[str], per_sample: int, left: float | None) -> None:
+        self._state = state
+        self._names = names
+        self._per_sample = per_sample
+        self._left = left
+        self._ordered = set(state.booked)
+        self.chosen: list[tuple[int, int]] = []
+
+    def open(self, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Which pairs may still be chosen."""
+        counts = Counter(row for row, _ in self.chosen)
+        mine = set(self.chosen)
+        possible = np.array(
+            [
+                (row, j) not in mine and counts[row] < self._per_sample and self._state.is_open(row, self._names[j])
+                for row, j in pairs.tolist()
+            ],
+            dtype=bool,
+        )
+        if self._left is not None:
+            possible[possible] = self.prices(pairs[possible]) <= self._left
+        return possible
+
+    def prices(self, pairs: NDArray[np.intp]) -> NDArray[np.float64]:
+        """What each pair adds to what is spent, booked and chosen."""
+        spending = self._state.spending
+        if spending is None:
+            return np.zeros(len(pairs))
+        return np.array([spending.cost(row, self._names[j], self._ordered) for row, j in pairs.tolist()], dtype=float)
+
+    def add(self, pair: NDArray[np.intp]) -> None:
+        """Choose a pair."""
+        row, j = int(pair[0]), int(pair[1])
+        if self._left is not None:
+            self._left -= float(self.prices(pair[None])[0])
+        self.chosen.append((row, j))
+        self._ordered.add((row, self._names[j]))
 
 
 def best_open(

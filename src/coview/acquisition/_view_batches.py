@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from coview.acquisition._costs import Costs
 from coview.acquisition._pair_scores import PairScores
@@ -13,7 +14,10 @@ from coview.acquisition._selection import Basket, ordering
 from coview.acquisition._tables import pair_table
 from coview.acquisition._view_utilities import pair_scores
 
-__all__ = ["select_views"]
+__all__ = ["Account", "choose", "select_views"]
+
+# Pairs scored anew after each choice.
+SHORTLIST = 50
 
 
 def select_views(
@@ -26,7 +30,7 @@ def select_views(
     per_sample: int = 1,
     budget: float | None = None,
     by: str = "utility",
-    shortlist: int = 50,
+    shortlist: int = SHORTLIST,
     expectation: str = "quadrature",
     density: Any = "auto",
     costs: Any = None,
@@ -94,11 +98,26 @@ def select_views(
         random_state=random_state,
     )
     basket = Basket(scores.scored.views, costs, per_sample, budget)
-    return _table(basket, _chosen(scores, basket, n, by, shortlist))
+    return _table(basket, choose(scores, basket, n, by, shortlist))
 
 
-def _chosen(scores: PairScores, basket: Basket, n: int, by: str, shortlist: int) -> list[tuple[float, float]]:
-    """Fill the basket; utility and cost of each pair in it."""
+class Account(Protocol):
+    """What a batch holds, and what may still go into it; like `Basket`."""
+
+    def open(self, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Which of some pairs (n_pairs, 2) may still be chosen."""
+
+    def prices(self, pairs: NDArray[np.intp]) -> NDArray[np.float64]:
+        """What each of them costs now."""
+
+    def add(self, pair: NDArray[np.intp]) -> None:
+        """Choose a pair."""
+
+
+def choose(
+    scores: PairScores, basket: Account, n: int, by: str, shortlist: int = SHORTLIST
+) -> list[tuple[float, float]]:
+    """Fill the basket, each pair on the posterior that those before it would leave; utility and cost of each."""
     utilities, pairs = scores.utilities(), scores.pairs
     found: list[tuple[float, float]] = []
     while len(found) < n:
