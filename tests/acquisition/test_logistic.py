@@ -421,3 +421,16 @@ def test_a_certain_value_has_the_same_bound_by_either_way(over):
     short = scores(model(smoothness=0.0, **options).fit(blocks, y), blocks, y, "point_mass")
     long = scores(model(smoothness=1e-14, **options).fit(blocks, y), blocks, y, "point_mass")
     np.testing.assert_allclose(short, long[short.index], rtol=1e-8, atol=1e-12)
+
+
+def test_a_view_that_nobody_has_is_worth_nothing():
+    rng = np.random.default_rng(4)
+    blocks = [rng.normal(size=(24, 2)), rng.normal(size=(24, 2)), np.full((24, 2), np.nan)]
+    blocks[1][::2] = np.nan
+    y = np.where(np.arange(24) < 8, np.where(np.arange(24) % 2 > 0, "yes", "no"), None)
+    for criterion in ("expected_entropy", "mutual_information", "mutual_information_bound", "a_optimality"):
+        options = {"smoothness": 0.0, "smoothness_kernel_variance": None}
+        table = view_utilities(model(**options), blocks, y, criterion=criterion)
+        assert (table.loc[table["view"] == "view_2", "utility"] == 0.0).all()
+        assert (table.loc[table["view"] == "view_1", "utility"] != 0.0).all()
+    assert len(select_views(model(**options), blocks, y, 14)) == 14

@@ -58,6 +58,8 @@ class LogisticScores:
         self._rows = [views.rows(name) for name in views.names]
         self._blocks = [self._with_constant(_dense(views[name])) for name in views.names]
         self.presence = views.presence.copy()
+        # of views that nobody has neither the model nor a density knows anything
+        self._seen = {name: bool(views.rows(name).size) for name in views.names}
 
     @property
     def others(self) -> NDArray[np.intp]:
@@ -80,6 +82,8 @@ class LogisticScores:
 
     def information(self, view: str, samples: NDArray[np.intp], possible: PossibleValues) -> Array:
         """Mutual information of the view of each sample and the weights, in nats; NaN for samples without any view."""
+        if not self._seen[view]:
+            return np.zeros(samples.size)
         total = np.zeros(samples.size)
         for block, at in self._blocks_of(samples, possible, 0):
             for k in range(self.n_functions):
@@ -92,6 +96,8 @@ class LogisticScores:
         self, view: str, samples: NDArray[np.intp], held: HeldView, *, quadrature: bool = True
     ) -> Array:
         """Jensen's bound of it, equations (14), (20), (21)."""
+        if not self._seen[view]:
+            return np.zeros(samples.size)
         v, total = self._views.names.index(view), np.zeros(samples.size)
         full = held.with_constant() if self._constant else held
         p, labeled = held.means.shape[2], self._labeled[samples]
@@ -116,6 +122,8 @@ class LogisticScores:
         self, view: str, samples: NDArray[np.intp], possible: PossibleValues, over: NDArray[np.intp]
     ) -> Array:
         """Expected fall of the variance of the log odds summed over the samples ``over``."""
+        if not self._seen[view]:
+            return np.zeros(samples.size)
         total = np.zeros(samples.size)
         place = _places(over, len(self.presence))
         for block, at in self._blocks_of(samples, possible, over.size):
@@ -135,6 +143,8 @@ class LogisticScores:
         self, view: str, samples: NDArray[np.intp], possible: PossibleValues, draws: NDArray[np.intp]
     ) -> Array:
         """Expected fall of the entropy of each sample's own class (n_samples,)."""
+        if not self._seen[view]:
+            return np.zeros(samples.size)
         result = np.zeros(samples.size)
         for block, at in self._blocks_of(samples, possible, 0, draws):
             moments = self._own_moments([self._change(k, view, samples[block], at, possible) for k in self._each])
@@ -148,6 +158,8 @@ class LogisticScores:
 
         ``draws`` (n_samples, n_draws) are positions of equally probable values.
         """
+        if not self._seen[view]:
+            return np.zeros(samples.size)
         result, others = np.zeros(samples.size), self.others
         before, place = self._entropies(others).sum(), _places(others, len(self.presence))
         known = [tuple(part[others] for part in self._predictors(posterior)) for posterior in self._posteriors]
@@ -167,6 +179,8 @@ class LogisticScores:
 
     def take(self, view: str, sample: int, value: Array) -> None:
         """Go on as if ``value`` (p_j,) had been measured; the mode is searched again."""
+        if not self._seen[view]:
+            return
         v, x = self._views.names.index(view), self._with_constant(np.asarray(value)[None])
         samples = np.array([sample])
         for k, posterior in enumerate(self._posteriors):
@@ -325,7 +339,7 @@ def too_few_together(views: Views, pairs: NDArray[np.intp]) -> bool:
     """
     held, widths = views.presence.astype(np.intp), np.array(list(views.n_features.values()))
     together = held.T @ held
-    for j in np.unique(pairs[:, 1]):
+    for j in np.intersect1d(pairs[:, 1], np.flatnonzero(held.any(axis=0))):
         for a in np.flatnonzero(views.presence[pairs[pairs[:, 1] == j, 0]].any(axis=0)):
             if together[a, j] < widths[a] + widths[j]:
                 warnings.warn(
