@@ -8,11 +8,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from active_sensing_main.tables import reproduce as reproduce_main
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
@@ -125,11 +125,7 @@ def reproduce(data: Path, *, repeats: int, seed: int, jobs: int, echo: Callable[
 
 
 def main_part(data: Path, *, repeats: int, seed: int, jobs: int, echo: Callable[[str], None]) -> dict[str, Any]:
-    """The library's own model on patients of Cleveland and on handwritten digits, where that experiment is there."""
-    if find_spec("active_sensing_main") is None:
-        return {}
-    from active_sensing_main.tables import reproduce as reproduce_main
-
+    """The library's own model on patients of Cleveland and on handwritten digits."""
     result: dict[str, Any] = reproduce_main(data, repeats=repeats, seed=seed, jobs=jobs, echo=echo)
     return result
 

@@ -75,9 +75,10 @@ PAPERS: Mapping[str, Paper] = {
     ),
     "active-sensing": Paper(
         title="Yu, Krishnapuram, Rosales, Rao: Active Sensing. AISTATS, 2009 (and sections 6.3 to 6.5 of Bayesian Co-Training)",
-        contents="figures 5 to 7 (toy, lung cancer, three views of a patient): hidden views acquired one by one",
+        contents="figures 5 to 7 (toy, lung cancer, three views of a patient): hidden views acquired one by one; "
+        "the default model on heart patients and digits",
         module="active_sensing.tables",
-        data=("nsclc_survival", "lung_ncctg"),
+        data=("nsclc_survival", "lung_ncctg", "mfeat"),
     ),
 }
 
