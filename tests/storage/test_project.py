@@ -86,6 +86,27 @@ def test_existing_files_are_left_alone(path):
     assert sorted(os.listdir(path.parent)) == ["one.covw"]
 
 
+def test_a_file_copied_without_its_log_is_whole(path, tmp_path):
+    with Project.open(path) as project:
+        for value in range(3):
+            project.append("measured", {"value": value})
+            copy = tmp_path / f"copy{value}"
+            copy.write_bytes(path.read_bytes())
+            with Project.open(copy) as other:
+                assert len(other.events()) == value + 1
+
+
+def test_a_file_that_was_moved_is_not_written_to(path):
+    with Project.open(path) as project:
+        project.append("measured", {"value": 1})
+        moved = path.with_name("moved")
+        path.rename(moved)
+        with pytest.raises(ProjectFileError, match="moved, removed or replaced"):
+            project.append("measured", {"value": 2})
+    with Project.open(moved) as again:
+        assert len(again.events()) == 1
+
+
 def test_missing_files_and_folders(tmp_path):
     with pytest.raises(FileNotFoundError, match="no such project file"):
         Project.open(tmp_path / "none")

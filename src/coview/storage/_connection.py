@@ -103,6 +103,8 @@ def _connect(path: Path, *, read_only: bool, timeout: float) -> sqlite3.Connecti
     try:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA trusted_schema = OFF")
+        if not read_only:
+            connection.execute("PRAGMA wal_autocheckpoint = 1")  # a file copied without its log lacks nothing
     except BaseException:
         connection.close()
         raise

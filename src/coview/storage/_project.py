@@ -29,7 +29,8 @@ class Project:
 
     Notes
     -----
-    SQLite's write-ahead log with full synchronization; on network file systems, where it does not work, the rollback journal.
+    SQLite's write-ahead log with full synchronization, emptied after every step where no other process reads, so that the file
+    alone is whole between steps; on network file systems, where such a log does not work, the rollback journal.
     The file and its log can be read by its owner only.
 
     Examples
@@ -48,6 +49,7 @@ class Project:
         self.path = path
         self.read_only = read_only
         self.timeout = timeout
+        self._file = self._found()
 
     @classmethod
     def create(
@@ -186,6 +188,11 @@ class Project:
         with self._explained() as connection:
             if self.read_only:
                 raise PermissionError(f"{self._what} was opened for reading only. Open it without read_only=True.")
+            if self._found() != self._file:  # what is written would go into a log that nobody reads
+                raise ProjectFileError(
+                    f"{self._what} was moved, removed or replaced after it was opened. Nothing was written; open it where it is "
+                    "now."
+                )
             connection.execute("BEGIN IMMEDIATE")
             self._writes = True
             try:
@@ -240,6 +247,16 @@ class Project:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def _found(self) -> tuple[int, int] | None:
+        """Which file there is at the path."""
+        if self.path is None:
+            return None
+        try:
+            about = self.path.stat()
+        except FileNotFoundError:
+            return None
+        return about.st_dev, about.st_ino
 
     @property
     def _what(self) -> str:
