@@ -249,7 +249,7 @@ def test_reasons_tell_what_is_known_of_the_sample_and_how_far_the_view_is_truste
     labeled = np.arange(len(y)) < 30
     first, second = measurement_reasons(model, views, labeled, ranking(("s4", "noise"), ("s32", "noise")))
     share = model.view_trust_.loc["noise", "share"]
-    assert first == f"labeled, shows what noise tells; noise trusted {share:.2f}"
+    assert first == f"labeled, shows what noise tells (trusted {share:.2f})"
     probabilities = model.predict_proba(views[[32]])[0]
     doubt = "uncertain, " if probabilities.max() < 0.75 else ""
     assert second == f"{doubt}{y[32]} {probabilities.max():.2f}; noise trusted {share:.2f}"

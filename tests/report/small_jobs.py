@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from coview import Views
+from coview.acquisition import Costs
 from coview.gaussian_process import BayesianCoTrainingClassifier
 from coview.report import _exhibits
 from coview.report._exhibits import Job
@@ -49,7 +50,16 @@ def tiny_breast():
 def tiny_heart():
     views, codes, ids = tiny_views(40, {"history": 3, "ecg": 1, "thallium": 2}, {"classes": 2}, 1)
     target = pd.Series(np.array(["diseased", "healthy"])[codes], index=ids)
-    return Job("heart_disease", "Heart patients", "patients", views, target, (8, 12), slow=SLOW)
+    return Job(
+        "heart_disease",
+        "Heart patients",
+        "patients",
+        views,
+        target,
+        (8, 12),
+        slow=SLOW,
+        costs=Costs({"thallium": 100.0}),
+    )
 
 
 def tiny_model():

@@ -10,6 +10,8 @@ import pytest
 from coview.report._exhibits import OURS, PRINTED, make_exhibit, methods_for
 from coview.report._lines import comparison_lines
 from coview.report._sections_comparison import verdict
+from coview.report._sections_measure import worth_verdict
+from coview.report._stored_curves import load_curves
 from coview.report._svg import PALETTE
 from coview.report.demo import MARKER, _replace_folder, run_demo
 
@@ -37,6 +39,7 @@ def page(made):
 def test_folder_holds_page_predictions_and_marker(made):
     assert sorted(path.name for path in made[0].iterdir()) == [
         MARKER,
+        "measure-next.csv",
         "predictions-breast_tcga.csv",
         "predictions-heart_disease.csv",
         "report.html",
@@ -155,7 +158,7 @@ def test_ids_are_unique_and_every_reference_resolves(page):
 def test_every_picture_has_a_text_alternative_a_reading_and_a_table(page):
     html, _ = page
     figures = re.findall(r"<figure.*?</figure>", html, flags=re.DOTALL)
-    assert len(figures) == 21
+    assert len(figures) == 24
     for figure in figures:
         assert re.search(r"<figcaption><b>.+?\.</b> .{20,}?</figcaption>", figure, flags=re.DOTALL) or "?</b>" in figure
         assert figure.count("<svg ") == figure.count("<desc ") == figure.count("<title ") > 0
@@ -206,3 +209,42 @@ def test_best_other_way_is_never_ours_or_the_printed_model(exhibit):
     gap = losses.loc[best, "mean"] - losses.loc[OURS, "mean"]
     assert exhibit.difference(best, 9)["mean"] == pytest.approx(gap)
     assert f"({best})" in "\n".join(comparison_lines(exhibit))
+
+
+def test_measurements_are_ranked_within_the_budget(made):
+    folder, text, result = made
+    table = pd.read_csv(folder / "measure-next.csv")
+    assert set(table.columns) == {"sample", "view", "utility", "cost", "utility_per_cost"}
+    assert table["utility"].is_monotonic_decreasing
+    assert set(table["view"]) == {"thallium"}
+    best = pd.DataFrame(result["measure_next"])
+    assert best["sample"].is_unique
+    assert (best["utility"] > 0).all()
+    assert best["cumulative_cost"].tolist() == pytest.approx(best["cost"].cumsum().tolist())
+    assert best["cumulative_cost"].max() <= 1000
+    assert "no medical advice" in text
+
+
+def test_page_says_what_costs_are_and_whether_asking_is_worth_it(page):
+    html = page[0]
+    for words in (
+        "Turney (1995)",
+        "not re-checked",
+        "no medical advice",
+        "Is asking worth it?",
+        "coview reproduce active-sensing",
+    ):
+        assert words in html
+
+
+def test_verdict_is_that_of_the_stored_gains():
+    stored = load_curves()
+    sentences = worth_verdict(stored)
+    ours = stored.gains[(stored.gains["criterion"] == "expected entropy") & (stored.gains["along"] == "n_measured")]
+    for _, row in ours.iterrows():
+        score = {"auc": "AUC", "log_score": "log score"}[row["score"]]
+        said = f"{row['problem']} ({score})" in sentences[0]
+        assert said == (row["p"] < 0.05)
+    assert not any(
+        "ahead" in sentence for sentence in sentences if sentence.startswith(("Mutual", "Variance", "Random"))
+    )

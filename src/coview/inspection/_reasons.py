@@ -47,7 +47,7 @@ def measurement_reasons(model: Any, views: Views, labeled: ArrayLike, table: pd.
     >>> toy = load_two_view_toy()
     >>> model = BayesianCoTrainingClassifier(random_state=0).fit(toy.views, toy.target)
     >>> table = view_utilities(model, toy.views, toy.target).head(1)
-    >>> measurement_reasons(model, toy.views, toy.target.notna(), table)[0].split(";")[0]
+    >>> measurement_reasons(model, toy.views, toy.target.notna(), table)[0].split(" (")[0]
     'labeled, shows what second tells'
     """
     if table.empty:
@@ -61,10 +61,14 @@ def measurement_reasons(model: Any, views: Views, labeled: ArrayLike, table: pd.
     trusted = _trust(model)
     guesses = _guesses(model, views[rows])
     known = np.asarray(labeled, dtype=bool)[rows]
-    return [
-        (f"labeled, shows what {view} tells" if is_labeled else guess) + trusted.get(view, "")
-        for is_labeled, guess, view in zip(known, guesses, names, strict=True)
-    ]
+    reasons = []
+    for is_labeled, guess, view in zip(known, guesses, names, strict=True):
+        trust = f"trusted {trusted[view]:.2f}" if view in trusted else ""
+        if is_labeled:
+            reasons.append(f"labeled, shows what {view} tells" + (f" ({trust})" if trust else ""))
+        else:
+            reasons.append(guess + (f"; {view} {trust}" if trust else ""))
+    return reasons
 
 
 def _guesses(model: Any, views: Views) -> list[str]:
@@ -79,9 +83,9 @@ def _guesses(model: Any, views: Views) -> list[str]:
     ]
 
 
-def _trust(model: Any) -> dict[str, str]:
+def _trust(model: Any) -> dict[str, float]:
     """The trust in each view, where the model tells views apart."""
     trust = getattr(model, "view_trust_", None)
     if trust is None or not tell_views_apart(trust):
         return {}
-    return {str(view): f"; {view} trusted {share:.2f}" for view, share in trust["share"].dropna().items()}
+    return {str(view): float(share) for view, share in trust["share"].dropna().items()}

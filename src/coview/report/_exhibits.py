@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from coview.acquisition import Costs
 from coview.compose import TableEncoder
 from coview.datasets import load_breast_tcga, load_heart_disease
 from coview.gaussian_process import BayesianCoTrainingClassifier
@@ -24,12 +25,16 @@ from coview.model_selection import (
     paired_differences,
     summarize_scores,
 )
+from coview.report._measurements import Ranking, rank_measurements
 from coview.report._stored import StoredTable, load_stored
 from coview.views import Views
 
 OURS = "coview"
 PRINTED = "printed model"
 N_JOBS = 2
+# Dollars for the list of what to measure next, and rows of it.
+BUDGET = 1000.0
+N_LISTED = 15
 METRICS = ("log_loss", "auc", "accuracy", "brier", "calibration_error", "confidence")
 
 
@@ -50,6 +55,8 @@ class Job:
         Parts of the samples that are scored apart.
     slow : tuple of str
         Baselines that run only in the full comparison.
+    costs : Costs or None
+        What measuring a view costs.
     """
 
     name: str
@@ -60,6 +67,7 @@ class Job:
     counts: tuple[int, ...]
     groups: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     slow: tuple[str, ...] = ()
+    costs: Costs | None = None
 
     @property
     def singular(self) -> str:
@@ -170,6 +178,7 @@ def heart_job() -> Job:
         target=bunch.target.loc[views.index].map({0: "healthy", 1: "diseased"}),
         counts=(46, 92),
         slow=("histogram gradient boosting",),
+        costs=Costs.of(bunch.costs),
     )
 
 
@@ -228,6 +237,15 @@ def make_exhibit(job: Job, *, repeats: int, seed: int, full: bool) -> Exhibit:
         differences=paired_differences(comparison.scores, reference=OURS, metrics=METRICS),
         stored=None if full else load_stored(job.name),
     )
+
+
+def measurement_ranking(exhibit: Exhibit) -> Ranking:
+    """What to measure next of the samples of an exhibit, by the fit that is shown."""
+    job = exhibit.job
+    labeled = np.isin(np.arange(len(job.target)), exhibit.labeled)
+    y = hide_labels(job.target.to_numpy(dtype=object), exhibit.labeled)
+    budget = None if job.costs is None else BUDGET
+    return rank_measurements(exhibit.model, job.views, y, labeled, n_listed=N_LISTED, costs=job.costs, budget=budget)
 
 
 def prediction_table(job: Job, model: Any, labeled: NDArray[np.int64]) -> pd.DataFrame:

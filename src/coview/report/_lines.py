@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 import pandas as pd
 
 from coview.report._exhibits import OURS, Exhibit
+from coview.report._measurements import Ranking
 from coview.report._sections_comparison import verdict
+from coview.report._sections_measure import worth_verdict
 from coview.report._sections_model import KINDS, agreement_by_count, view_table
+from coview.report._stored_curves import StoredCurves
 from coview.report._tables import Columns, Table, signed
 
 
@@ -56,6 +61,26 @@ def comparison_lines(exhibit: Exhibit) -> list[str]:
             f"{signed(row['mean'])}, standard error {row['standard_error']:.3f}, {int(row['n_draws'])} draws"
         )
     return [line.replace("level of", "level with").replace("behind of", "behind") for line in lines]
+
+
+def ranking_lines(ranking: Ranking, n_shown: int = 6) -> list[str]:
+    """The first measurements of the ranking."""
+    columns: Columns = {"sample": ("patient", ""), "view": ("view", ""), "utility": ("expected gain (nats)", ".3f")}
+    if ranking.priced:
+        columns |= {"cost": ("cost ($)", ",.2f"), "cumulative_cost": ("so far", ",.2f")}
+    table = Table.from_frame(ranking.best.head(n_shown), "", {**columns, "reason": ("why", "")})
+    head = "3. What to measure next of the heart patients (no medical advice)"
+    return [head, *table.as_text(indent="   ")]
+
+
+def worth_lines(curves: StoredCurves | None) -> list[str]:
+    """The verdict of the stored learning curves."""
+    if curves is None:
+        return []
+    lines = ["   is asking worth it? stored curves, by number of views measured:"]
+    for sentence in worth_verdict(curves):
+        lines += wrap(sentence, 118, initial_indent="   ", subsequent_indent="     ")
+    return lines
 
 
 def _losses(summary: pd.DataFrame) -> pd.DataFrame:

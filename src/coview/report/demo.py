@@ -15,14 +15,17 @@ import sklearn
 from threadpoolctl import threadpool_limits
 
 import coview
-from coview.report._exhibits import Exhibit, breast_job, heart_job, make_exhibit
+from coview.report._exhibits import Exhibit, breast_job, heart_job, make_exhibit, measurement_ranking
 from coview.report._html import Report, render_report
-from coview.report._lines import comparison_lines, exhibit_lines
-from coview.report._sections_demo import limits_section, short_section
+from coview.report._lines import comparison_lines, exhibit_lines, ranking_lines, worth_lines
+from coview.report._measurements import Ranking
+from coview.report._sections_demo import limits_section, measure_sections, short_section
 from coview.report._sections_exhibits import breast_sections, heart_sections
 from coview.report._stored import FILE, stored_text
+from coview.report._stored_curves import StoredCurves, load_curves
 
 MARKER = ".coview-demo"
+MEASURE = "measure-next.csv"
 Echo = Callable[[str], Any]
 
 
@@ -47,7 +50,8 @@ def run_demo(
     Returns
     -------
     result : dict
-        ``report`` and ``predictions`` (paths), ``exhibits`` (name -> means and paired differences, as records).
+        ``report``, ``predictions`` and ``measurements`` (paths), ``exhibits`` (name -> means and paired differences, as
+        records), ``measure_next`` (the measurements listed, as records).
 
     Raises
     ------
@@ -65,23 +69,29 @@ def run_demo(
             for line in [*exhibit_lines(exhibit, number), *comparison_lines(exhibit), ""]:
                 echo(line)
             exhibits.append(exhibit)
-        page = render_report(demo_report(*exhibits, seed=seed))
+        ranking, curves = measurement_ranking(exhibits[-1]), load_curves()
+        for line in [*ranking_lines(ranking), *worth_lines(curves), ""]:
+            echo(line)
+        page = render_report(demo_report(exhibits[0], exhibits[1], ranking, curves, seed=seed))
     files = {"report.html": page, MARKER: "Written by coview demo; this folder is replaced by the next one.\n"}
     files |= {f"predictions-{e.job.name}.csv": _csv(e) for e in exhibits}
+    files[MEASURE] = str(ranking.table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
     if full:
         files[FILE] = stored_text(
             {e.job.name: (e.summary, e.differences) for e in exhibits}, seed=seed, repeats=repeats
         )
     _replace_folder(output, files)
-    echo(f"Report and all predictions: {output / 'report.html'}, predictions-*.csv")
+    echo(f"Written: {output / 'report.html'}, predictions-*.csv, {MEASURE}")
     return {
         "report": str(output / "report.html"),
         "predictions": {e.job.name: str(output / f"predictions-{e.job.name}.csv") for e in exhibits},
         "exhibits": {e.job.name: _figures(e) for e in exhibits},
+        "measure_next": ranking.best.to_dict(orient="records"),
+        "measurements": str(output / MEASURE),
     }
 
 
-def demo_report(breast: Exhibit, heart: Exhibit, *, seed: int) -> Report:
+def demo_report(breast: Exhibit, heart: Exhibit, ranking: Ranking, curves: StoredCurves | None, *, seed: int) -> Report:
     """The whole page."""
     job = breast.job
     right, n_hidden = int(breast.predictions["right"].sum()), len(breast.predictions)
@@ -113,10 +123,16 @@ def demo_report(breast: Exhibit, heart: Exhibit, *, seed: int) -> Report:
             "220 breast tumors with three molecular assays; protein was never measured for 70 of them. The subtype "
             "of 11 tumors is given. coview predicts the other 209, says how sure it is of each and which assay it "
             "trusts, and this page holds every claim against the withheld labels and against what one would do "
-            "otherwise. 920 heart patients with six incomplete views follow."
+            "otherwise. 920 heart patients with six incomplete views follow, and which of their missing tests to do next."
         ),
         facts=facts,
-        sections=(short_section(breast, heart), *breast_sections(breast), *heart_sections(heart), limits_section()),
+        sections=(
+            short_section(breast, heart),
+            *breast_sections(breast),
+            *heart_sections(heart),
+            *measure_sections(heart, ranking, curves),
+            limits_section(),
+        ),
         footer=_footer(seed),
     )
 
