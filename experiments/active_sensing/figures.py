@@ -47,6 +47,8 @@ def _curves(summary: pd.DataFrame, path: Path) -> Path:
             if level > low - 0.3 * (high - low):  # far below, it would squeeze the curves
                 axis.axhline(level, color="black", linewidth=1, linestyle=line, label=baseline)
         axis.set(title=study, xlabel="pairs acquired", ylabel="AUC, unlabeled samples")
+    for axis in axes.flat[len(studies) :]:
+        axis.set_axis_off()
     axes.flat[0].legend(fontsize=8)
     return _write(figure, path)
 
@@ -67,6 +69,8 @@ def _gains(summary: pd.DataFrame, path: Path) -> Path:
                 rows["step"], rows["auc_gain"] - around, rows["auc_gain"] + around, alpha=0.12, color=style["color"]
             )
         axis.set(title=study, xlabel="pairs acquired", ylabel="AUC less that of random (± 2 s.e.)")
+    for axis in axes.flat[len(studies) :]:
+        axis.set_axis_off()
     axes.flat[0].legend(fontsize=8)
     return _write(figure, path)
 
