@@ -12,6 +12,7 @@ from scipy import sparse
 from coview.acquisition._campaign_data import CampaignData
 from coview.acquisition._campaign_state import CampaignState
 from coview.acquisition._costs import Costs
+from coview.views import to_sparse_frame
 
 __all__ = ["features_of", "history_table", "orders_table", "status_of", "tables_of"]
 
@@ -56,7 +57,8 @@ def tables_of(data: CampaignData, state: CampaignState) -> dict[str, pd.DataFram
 def _to_frame(values: Any, columns: list[str]) -> pd.DataFrame:
     """Values as a table; sparse ones stay sparse."""
     if sparse.issparse(values):
-        return pd.DataFrame.sparse.from_spmatrix(values, columns=columns)  # type: ignore[attr-defined,no-any-return]
+        rows = np.arange(values.shape[0])
+        return to_sparse_frame(sparse.csr_array(values), rows, pd.RangeIndex(len(rows)), pd.Index(columns))
     return pd.DataFrame(values).set_axis(columns, axis=1)
 
 

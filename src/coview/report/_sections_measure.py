@@ -165,7 +165,7 @@ def _where(gains: pd.DataFrame) -> str:
         if (word := gain_word(row)) in found:
             found[word].append(f"{row['problem']} ({_SCORES[row['score']]})")
     parts = []
-    for word, phrase in (("ahead", "ahead of random choice on"), ("behind", "behind it on")):
+    for word, phrase in (("ahead", "ahead of random choice on"), ("behind", "behind random choice on")):
         if found[word]:
             parts.append(f"{phrase} {listed(found[word], 8)}")
     if not parts:

@@ -12,6 +12,7 @@ from coview.views._presence import observed_rows, resolve_presence
 from coview.views._readers import is_single_table, read_tables
 from coview.views._slicing import take_rows
 from coview.views._sources import is_frame
+from coview.views._sparse_frame import to_sparse_frame
 from coview.views._tables import AlignedTables, Table
 from coview.views._validation import check_complete_rows, conform, incomplete_rows
 from coview.views._views import Views
@@ -46,6 +47,7 @@ __all__ = [
     "some",
     "take_rows",
     "to_matrix",
+    "to_sparse_frame",
     "view_overlap",
     "view_summary",
     "worst_first",

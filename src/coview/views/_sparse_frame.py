@@ -13,7 +13,31 @@ __all__ = ["to_sparse_frame"]
 def to_sparse_frame(
     values: sparse.csr_array, rows: NDArray[np.intp], index: pd.Index, columns: pd.Index
 ) -> pd.DataFrame:
-    """Sparse columns over all samples; a sample outside ``rows`` has a NaN in each column."""
+    """Sparse columns over all samples, filled with zeros under any pandas.
+
+    Parameters
+    ----------
+    values : csr_array of shape (n_rows, n_features)
+    rows : ndarray of shape (n_rows,)
+        Position of each row among the samples, increasing.
+    index : Index of length n_samples
+        A sample outside ``rows`` has a NaN in each column.
+    columns : Index of length n_features
+
+    Returns
+    -------
+    frame : DataFrame
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from scipy.sparse import csr_array
+    >>> from coview.views import to_sparse_frame
+    >>> words = csr_array([[0.0, 2.0]])
+    >>> to_sparse_frame(words, np.array([0]), pd.Index(["p1"]), pd.Index(["a", "b"])).to_numpy().tolist()
+    [[0.0, 2.0]]
+    """
     full = sparse.csc_array(_full_height(values, rows, len(index)))
     frame: pd.DataFrame = cast(Any, pd.DataFrame).sparse.from_spmatrix(full, index=index, columns=columns)
     if all(dtype.fill_value == 0 for dtype in frame.dtypes.unique()):
