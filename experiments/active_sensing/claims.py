@@ -76,7 +76,7 @@ def _ahead(facts: _Facts, where: str, said: str, study: str) -> list[list[str]]:
     lines = []
     for criterion in (INFORMATION, VARIANCE, ENTROPY):
         row = facts.gain(study, criterion)
-        words = {"ahead": "reproduced", "behind": "the opposite", "even": "not separable"}
+        words = {"ahead": "ahead", "behind": "the opposite", "even": "not separable"}
         printed = f"{criterion}: {said}" if criterion != ENTROPY else f"(not in the papers) {criterion}"
         verdict = words.get(row["verdict"], "") if criterion != ENTROPY else row["verdict"]
         lines.append([where, printed, f"gain {gain_text(row)}", verdict])
@@ -86,7 +86,9 @@ def _ahead(facts: _Facts, where: str, said: str, study: str) -> list[list[str]]:
 def _alike(facts: _Facts, where: str, study: str) -> list[str]:
     """MI against VAR."""
     row = pd.Series(pairs(facts.of(study), INFORMATION, VARIANCE, "auc"))
-    word = {"ahead": "MI is ahead", "behind": "MI is behind", "even": "reproduced"}.get(row["verdict"], "")
+    word = {"ahead": "MI is ahead", "behind": "MI is behind", "even": "not separable, as printed"}.get(
+        row["verdict"], ""
+    )
     return [where, "MI and VAR alike, without a significant difference", f"MI less VAR {gain_text(row)}", word]
 
 
@@ -122,9 +124,9 @@ def _reached(facts: _Facts, where: str, said: str, study: str, after: int) -> li
     at = min(after, int(levels[RANDOM].index.max()))
     parts = [f"{name} {own[at]:.3f} ({_when_near(own, full)})" for name, own in levels.items()]
     early = bool((levels[INFORMATION].loc[: at + 1] >= full - _NEAR).any())
-    late = not bool((levels[RANDOM].loc[: at + 1] >= full - _NEAR).any())
+    late = not bool((levels[RANDOM].loc[: 2 * at] >= full - _NEAR).any())
     here = f"full {full:.3f}; after {at} (within {_NEAR:g} of it from): {', '.join(parts)}"
-    return [where, said, here, "reproduced" if early and late else "both early" if early else "no"]
+    return [where, said, here, "reproduced" if early and late else "reached, random not much later" if early else "no"]
 
 
 def _when_near(levels: pd.Series, full: float) -> str:
