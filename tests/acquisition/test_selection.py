@@ -148,3 +148,11 @@ def test_random_and_variance_are_ranked_once():
         batch = select_views(fixed(), views, y, 4, criterion=criterion, density=ClassConditionalGaussianMixture())
         assert batch["utility"].is_monotonic_decreasing
         assert batch["sample"].nunique() == 4
+
+
+def test_among_measurements_that_cost_nothing_the_largest_utility_comes_first():
+    views, y, _ = problem()
+    table = view_utilities(fixed(), views, y, criterion="variance")
+    free = dict.fromkeys(views, 0.0)
+    batch = select_views(fixed(), views, y, 3, criterion="variance", costs=free, by="utility_per_cost", per_sample=9)
+    np.testing.assert_allclose(batch["utility"], table["utility"].head(3), rtol=1e-12)

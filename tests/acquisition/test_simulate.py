@@ -214,3 +214,12 @@ def test_densities_that_go_on_choose_nearly_as_those_fitted_anew(problem, densit
     monkeypatch.setattr("coview.acquisition._densities._GROWTH", 0.0)
     anew = run(problem, criteria=["expected_entropy"], n_steps=5, density=density).curves
     assert_allclose(going_on["roc_auc"], anew["roc_auc"], atol=0.1)
+
+
+def test_single_steps_follow_utility_per_cost_also_where_batches_would_be_greedy(problem):
+    options = {"criterion": "mutual_information", "by": "utility_per_cost"}
+    curves = {}
+    for greedy in (False, True):
+        result = run(problem, criteria={"mine": {**options, "greedy": greedy}}, costs=COSTS, batch_size=1, repeats=1)
+        curves[greedy] = result.curves
+    pd.testing.assert_frame_equal(curves[False], curves[True])

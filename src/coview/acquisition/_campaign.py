@@ -331,7 +331,7 @@ class Campaign(CampaignRecord):
         """All missing pairs by utility, on what is known now."""
         version = self._state.data_version
         if self._ranked is None or self._ranked[0] != (version, criterion):
-            ranking = ranking_of(self, self._data.samples, criterion, self._costs, self._seed())
+            ranking = ranking_of(self, criterion, self._costs, self._seed())
             self._ranked = ((version, criterion), ranking)
         return self._ranked[1]
 

@@ -50,8 +50,8 @@ class ViewCells:
     def of(cls, table: Table, rows: NDArray[np.intp], categories: Iterable[Any], texts: Iterable[Any]) -> ViewCells:
         """The rows of a table that belong to samples with the view; names or positions of categories and text."""
         owners = np.arange(table.n_rows) if table.rows is None else table.rows
-        place = {int(owner): at for at, owner in enumerate(owners)}
-        at = np.array([place[int(row)] for row in rows], dtype=np.intp)
+        order = np.argsort(owners, kind="stable")
+        at = order[np.searchsorted(owners, rows, sorter=order)]
         labels = list(range(table.n_features)) if table.columns is None else table.columns.tolist()
         names = [str(label) for label in labels]
         if sparse.issparse(table.values):

@@ -20,14 +20,13 @@ from coview.views import Views
 __all__ = ["best_batch", "best_open", "ranking_of"]
 
 
-def ranking_of(known: Any, samples: NDArray[Any], criterion: str, costs: Costs | None, seed: int) -> pd.DataFrame:
+def ranking_of(known: Any, criterion: str, costs: Costs | None, seed: int) -> pd.DataFrame:
     """All missing pairs that can be measured, by utility: columns ``sample, view, utility``.
 
     Parameters
     ----------
     known : object with views, y and model
         Its model is not asked for where chance decides or nothing is missing.
-    samples : ndarray of shape (n_samples,)
     criterion : str
     costs : Costs or None
     seed : int
@@ -35,17 +34,16 @@ def ranking_of(known: Any, samples: NDArray[Any], criterion: str, costs: Costs |
     views: Views = known.views
     allowed = None if costs is None else Costs(excluded=costs.excluded)
     if criterion == "random" or views.presence.all():
-        ranking = _by_chance(views, samples, allowed, seed)
+        ranking = _by_chance(views, allowed, seed)
     else:
         ranking = view_utilities(known.model, views, known.y, criterion=criterion, costs=allowed, random_state=seed)
     return ranking[["sample", "view", "utility"]]
 
 
-def _by_chance(views: Views, samples: NDArray[Any], costs: Costs | None, seed: int) -> pd.DataFrame:
+def _by_chance(views: Views, costs: Costs | None, seed: int) -> pd.DataFrame:
     """Utilities by chance, without a model."""
     pairs = np.argwhere(~views.presence)
-    table = pd.DataFrame({"sample": samples[pairs[:, 0]], "view": np.array(views.names, dtype=object)[pairs[:, 1]]})
-    table["utility"] = np.random.RandomState(seed).uniform(size=len(pairs))
+    table = pair_table(views, pairs, np.random.RandomState(seed).uniform(size=len(pairs)), None)
     if costs is not None:
         table = table[costs.allowed(table["sample"].tolist(), table["view"].tolist())]
     return best_first(table, seed)
@@ -68,15 +66,8 @@ def best_batch(
     views: Views = known.views
     if criterion == "random" or views.presence.all():
         return None
-    settings: dict[str, Any] = {
-        "expectation": "quadrature",
-        "density": "auto",
-        "over": "all",
-        "n_draws": 5,
-        "max_candidates": None,
-    }
     allowed = None if costs is None else Costs(excluded=costs.excluded)
-    scores = pair_scores(known.model, views, known.y, allowed, criterion=criterion, random_state=seed, **settings)
+    scores = pair_scores(known.model, views, known.y, allowed, criterion=criterion, random_state=seed)
     if not scores.updates:
         return None
     place = {(int(row), views.names[j]): position for position, (row, j) in enumerate(scores.pairs)}

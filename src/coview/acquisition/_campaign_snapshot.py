@@ -43,8 +43,7 @@ def data_to_bytes(views: Views, y: NDArray[Any]) -> bytes:
     for j, table in enumerate(source.tables):
         arrays[f"rows{j}"] = views.rows(table.name)
         if sparse.issparse(table.values):
-            matrix = sparse.csr_array(table.values)
-            arrays |= {f"data{j}": matrix.data, f"indices{j}": matrix.indices, f"indptr{j}": matrix.indptr}
+            arrays |= _parts_of_sparse(table.values, j)
         else:
             arrays[f"values{j}"] = np.asarray(table.values)
         described.append({"name": table.name, "n_features": table.n_features, "columns": _plain(table.columns)})
@@ -54,10 +53,7 @@ def data_to_bytes(views: Views, y: NDArray[Any]) -> bytes:
         about["y"] = [_plain_label(label) for label in y]
     else:
         arrays["y"] = y
-    arrays["about"] = np.frombuffer(json.dumps(about).encode("utf-8"), dtype=np.uint8)
-    stream = io.BytesIO()
-    np.savez(stream, **arrays)  # type: ignore[arg-type]
-    return stream.getvalue()
+    return _archive(arrays, about)
 
 
 def data_from_bytes(content: bytes) -> tuple[Views, NDArray[Any]]:
@@ -74,14 +70,30 @@ def data_from_bytes(content: bytes) -> tuple[Views, NDArray[Any]]:
         raise ProjectFileError(f"The data of the campaign cannot be read: {error}. Go back to a backup.") from error
 
 
+def _archive(arrays: dict[str, NDArray[Any]], about: Any) -> bytes:
+    """Arrays as an npz archive, with what JSON holds about them."""
+    stream = io.BytesIO()
+    described = np.frombuffer(json.dumps(about).encode("utf-8"), dtype=np.uint8)
+    np.savez(stream, about=described, **arrays)  # type: ignore[arg-type]  # its stub takes no arrays by name
+    return stream.getvalue()
+
+
+def _parts_of_sparse(values: Any, j: int) -> dict[str, NDArray[Any]]:
+    """A sparse matrix as the arrays of view j."""
+    matrix = sparse.csr_array(values)
+    return {f"data{j}": matrix.data, f"indices{j}": matrix.indices, f"indptr{j}": matrix.indptr}
+
+
+def _sparse(arrays: Any, j: int, shape: tuple[int, int]) -> sparse.csr_array:
+    """What `_parts_of_sparse` gave, checked."""
+    values = sparse.csr_array((arrays[f"data{j}"], arrays[f"indices{j}"], arrays[f"indptr{j}"]), shape=shape)
+    values.check_format(full_check=True)
+    return values
+
+
 def _table(arrays: Any, j: int, view: dict[str, Any]) -> Table:
     rows = arrays[f"rows{j}"]
-    if f"values{j}" in arrays:
-        values = arrays[f"values{j}"]
-    else:
-        parts = (arrays[f"data{j}"], arrays[f"indices{j}"], arrays[f"indptr{j}"])
-        values = sparse.csr_array(parts, shape=(len(rows), view["n_features"]))
-        values.check_format(full_check=True)
+    values = arrays[f"values{j}"] if f"values{j}" in arrays else _sparse(arrays, j, (len(rows), view["n_features"]))
     columns = None if view["columns"] is None else pd.Index(view["columns"])
     return Table(view["name"], values, columns, rows=rows)
 
@@ -113,18 +125,14 @@ def cells_to_bytes(cells: Mapping[str, ViewCells]) -> bytes:
         arrays[f"rows{j}"] = view.rows
         text: dict[int, list[str | None]] = {}
         if sparse.issparse(view.values):
-            matrix = sparse.csr_array(view.values)
-            arrays |= {f"data{j}": matrix.data, f"indices{j}": matrix.indices, f"indptr{j}": matrix.indptr}
+            arrays |= _parts_of_sparse(view.values, j)
         else:
             written = [k for k, kind in enumerate(view.kinds) if kind in ("category", "text")]
             numbers = [k for k in range(len(view.kinds)) if k not in set(written)]
             arrays[f"numbers{j}"] = view.values.iloc[:, numbers].to_numpy(dtype=np.float64)
             text = {k: _cells_of_text(view.values.iloc[:, k]) for k in written}
         described.append({"name": view.name, "columns": view.columns, "kinds": view.kinds, "text": text})
-    arrays["about"] = np.frombuffer(json.dumps(described).encode("utf-8"), dtype=np.uint8)
-    stream = io.BytesIO()
-    np.savez(stream, **arrays)  # type: ignore[arg-type]
-    return stream.getvalue()
+    return _archive(arrays, described)
 
 
 def cells_from_bytes(content: bytes) -> dict[str, ViewCells]:
@@ -140,9 +148,7 @@ def cells_from_bytes(content: bytes) -> dict[str, ViewCells]:
 def _cells(arrays: Any, j: int, view: dict[str, Any]) -> ViewCells:
     rows, columns = arrays[f"rows{j}"], view["columns"]
     if f"numbers{j}" not in arrays:
-        parts = (arrays[f"data{j}"], arrays[f"indices{j}"], arrays[f"indptr{j}"])
-        values = sparse.csr_array(parts, shape=(len(rows), len(columns)))
-        values.check_format(full_check=True)
+        values = _sparse(arrays, j, (len(rows), len(columns)))
         return ViewCells(view["name"], columns, view["kinds"], values, rows)
     matrix, text = arrays[f"numbers{j}"], {int(k): cells for k, cells in view["text"].items()}
     numbers = iter(matrix.T)

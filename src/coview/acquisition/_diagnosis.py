@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import entr
 from scipy.stats import spearmanr
 from sklearn.base import clone, is_classifier
 
@@ -274,7 +275,7 @@ def _of_all(
     if scored.labels is not None and not scored.labeled.all() and hasattr(scored.model, "predict_proba"):
         seen = scored.views.presence.any(axis=1) & ~scored.labeled
         p = scored.model.predict_proba(scored.views[np.flatnonzero(seen)])
-        found["entropy"] = float(-(p * np.log(np.maximum(p, 1e-300))).sum())
+        found["entropy"] = float(entr(p).sum())
         found["uniform"] = float(seen.sum() * np.log(p.shape[1]))
         pairs = np.argwhere(~scored.views.presence)
         if _can_be_scored(scored.model) and len(pairs):

@@ -24,7 +24,7 @@ from coview.acquisition._pair_scores import CRITERIA
 from coview.acquisition._selection import Basket, ordering
 from coview.acquisition._simulation import Simulation
 from coview.acquisition._tables import sample_names
-from coview.acquisition._view_batches import select_views
+from coview.acquisition._view_batches import SHORTLIST, select_views
 from coview.acquisition._view_utilities import view_utilities
 from coview.labels import encode_labels, labeled_rows, target_values
 from coview.model_selection import label_draws
@@ -271,12 +271,13 @@ class _Job:
     ) -> tuple[NDArray[np.intp], float]:
         """Pairs to reveal (k, 2), and what they cost together."""
         plan = dict(self.plans[name])
-        by, greedy, shortlist = plan.pop("by"), plan.pop("greedy"), plan.pop("shortlist", 50)
+        by, shortlist = plan.pop("by"), plan.pop("shortlist", SHORTLIST)
+        stepwise = plan.pop("greedy") and self.batch_size > 1
         asked = {**plan, "costs": self._possible, "random_state": seed}
         if density is not None:
             asked["density"] = density
         basket = Basket(shown, self._possible, self.per_sample, left)
-        if greedy and self.batch_size > 1:
+        if stepwise:
             limits = {"n": self.batch_size, "per_sample": self.per_sample, "budget": left, "by": by}
             table = select_views(model, shown, y, shortlist=shortlist, **limits, **asked)
         else:
@@ -285,7 +286,7 @@ class _Job:
         samples = np.array([place[sample] for sample in table["sample"].tolist()], dtype=np.intp)
         pairs = np.column_stack([samples, [shown.names.index(view) for view in table["view"]]]).astype(np.intp)
         order = np.argsort(-ordering(table["utility"].to_numpy(), table["cost"].to_numpy(), by), kind="stable")
-        for position in np.arange(len(pairs)) if greedy else order:
+        for position in np.arange(len(pairs)) if stepwise else order:
             if len(basket.pairs) == self.batch_size:
                 break
             if basket.open(pairs[[position]])[0]:

@@ -45,9 +45,12 @@ def sample_names(views: Views) -> NDArray[Any]:
 
 
 def best_first(table: pd.DataFrame, seed: int, by: str = "utility") -> pd.DataFrame:
-    """Rows by decreasing utility, those without one last; equal ones in random order."""
+    """Rows by decreasing utility, or what else, then utility; those without one last; equal ones in random order."""
     shuffled = table.iloc[np.random.RandomState(seed).permutation(len(table))]
-    return shuffled.sort_values(by, ascending=False, kind="stable", na_position="last").reset_index(drop=True)
+    ordered = shuffled.sort_values("utility", ascending=False, kind="stable", na_position="last")
+    if by != "utility":
+        ordered = ordered.sort_values(by, ascending=False, kind="stable", na_position="last")
+    return ordered.reset_index(drop=True)
 
 
 def per_cost(utilities: NDArray[np.float64], costs: NDArray[np.float64]) -> NDArray[np.float64]:

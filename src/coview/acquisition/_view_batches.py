@@ -14,7 +14,7 @@ from coview.acquisition._selection import Basket, ordering
 from coview.acquisition._tables import pair_table
 from coview.acquisition._view_utilities import pair_scores
 
-__all__ = ["Account", "choose", "select_views"]
+__all__ = ["SHORTLIST", "Account", "choose", "select_views"]
 
 # Pairs scored anew after each choice.
 SHORTLIST = 50
@@ -131,7 +131,8 @@ def choose(
             utilities[candidates] = scores.score(candidates)
             prices = basket.prices(pairs[candidates])
             order = ordering(utilities[candidates], prices, by)
-        best = int(order.argmax())
+        first = np.flatnonzero(order == order.max())  # several, say, that cost nothing: then the largest utility
+        best = int(first[ordering(utilities[candidates[first]], prices[first], "utility").argmax()])
         found.append((float(utilities[candidates[best]]), float(prices[best])))
         basket.add(pairs[candidates[best]])
         if scores.updates and len(found) < n:

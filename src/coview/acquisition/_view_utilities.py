@@ -134,12 +134,12 @@ def pair_scores(
     costs: Costs | None,
     *,
     criterion: str,
-    expectation: str,
-    density: Any,
-    over: str,
-    n_draws: int,
-    max_candidates: int | None,
-    random_state: Any,
+    expectation: str = "quadrature",
+    density: Any = "auto",
+    over: str = "all",
+    n_draws: int = 5,
+    max_candidates: int | None = None,
+    random_state: Any = None,
 ) -> PairScores:
     """The request of `view_utilities`, checked."""
     for name, value, choices in (

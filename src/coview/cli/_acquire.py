@@ -19,6 +19,7 @@ from coview.cli._order_files import (
     OrderSheet,
     feature_columns,
     format_of,
+    refuse_stdout,
     require_workbooks,
     write_orders,
 )
@@ -113,9 +114,7 @@ def _reasons(campaign: "Campaign", table: "pd.DataFrame", criterion: str | None)
 def _check_output(ctx: click.Context, output: Path | None, format_: str | None, force: bool) -> str:
     """The kind of file, refused before the work where it could not be written after it."""
     if output is None:
-        if format_ == "xlsx" or force:
-            what = "A workbook is not text for stdout" if format_ == "xlsx" else "--force says to overwrite a file"
-            raise click.UsageError(f"{what}; name a file with -o FILE.", ctx)
+        refuse_stdout(ctx, format_, force)
         return ""
     if str(output) == "-":
         raise click.UsageError(

@@ -1,6 +1,5 @@
 """``coview export``: the data of a campaign as they are known now, or its history, as tables."""
 
-from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -8,7 +7,15 @@ import click
 
 from coview.cli._campaigns import opened, project_argument
 from coview.cli._conversation import conversation_options, refuse_output, say
-from coview.cli._order_files import FORMATS, format_of, require_workbooks, sheet_name
+from coview.cli._order_files import (
+    FORMATS,
+    WORKBOOK,
+    format_of,
+    refuse_stdout,
+    require_workbooks,
+    sheet_name,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,9 +41,7 @@ def export(ctx: click.Context, project: Path, history: bool, output: str, format
     """
     kind = format_ or (format_of(Path(output)) if output != "-" else "csv")
     if output == "-":
-        if kind == "xlsx" or force:
-            what = "A workbook is not text for stdout" if kind == "xlsx" else "--force says to overwrite a file"
-            raise click.UsageError(f"{what}; name a file with -o FILE.", ctx)
+        refuse_stdout(ctx, kind, force)
     else:
         refuse_output(output, force)
     if kind == "xlsx":
@@ -52,7 +57,7 @@ def export(ctx: click.Context, project: Path, history: bool, output: str, format
 
     with writing(output, overwrite=force) as stream:
         if kind == "csv":
-            _write_csv(table, stream)
+            write_csv(table, stream)
         else:
             sheets = [("history", steps)] if history else [("labels", labels), *tables.items(), ("history", steps)]
             _write_workbook(sheets, stream)
@@ -103,19 +108,11 @@ def _cell(cell: Any) -> str:
     return "" if cell is None else f"{cell:.17g}" if isinstance(cell, float) else str(cell)
 
 
-def _write_csv(table: "pd.DataFrame", stream: BinaryIO) -> None:
-    text = TextIOWrapper(stream, encoding="utf-8", newline="")
-    table.to_csv(text, lineterminator="\n")
-    text.flush()
-    text.detach()
-
-
 def _write_workbook(sheets: list[tuple[str, "pd.DataFrame"]], stream: BinaryIO) -> None:
     """A sheet per table."""
     import pandas as pd
 
-    options: Any = {"options": {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}}
     used: set[str] = set()
-    with pd.ExcelWriter(stream, engine="xlsxwriter", engine_kwargs=options) as book:
+    with pd.ExcelWriter(stream, engine="xlsxwriter", engine_kwargs={"options": WORKBOOK}) as book:
         for name, table in sheets:
             table.to_excel(book, sheet_name=sheet_name(name, used))

@@ -8,6 +8,8 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import click
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -15,11 +17,15 @@ __all__ = [
     "FIXED",
     "FORMATS",
     "SEEN",
+    "STATES",
+    "WORKBOOK",
     "OrderSheet",
     "feature_columns",
     "format_of",
+    "refuse_stdout",
     "require_workbooks",
     "sheet_name",
+    "write_csv",
     "write_orders",
 ]
 
@@ -30,7 +36,10 @@ FIXED = ("order", "sample", "view", "state", "reason")
 SEEN = "seen"
 # What stands in cells of features of other views.
 NOT_HERE = "-"
-_STATES = ("failed", "declined", "impossible")
+# What may become of an order that is not measured.
+STATES = ("failed", "declined", "impossible")
+# Cells of workbooks are what they are, never formulas or links.
+WORKBOOK = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
 _MOST_CATEGORIES = 8
 _LONGEST_LIST = 250  # characters of a list in a cell, of which Excel allows 255
 _LONGEST_SHEET = 31
@@ -78,11 +87,22 @@ def write_orders(sheet: OrderSheet, stream: BinaryIO, kind: str) -> None:
     if kind == "xlsx":
         _write_workbook(sheet, stream)
         return
+    write_csv(_table(sheet, sheet.rows, list(dict.fromkeys(sheet.rows["view"]))), stream, index=False)
+
+
+def write_csv(table: "pd.DataFrame", stream: BinaryIO, *, index: bool = True) -> None:
+    """Write a table as CSV, and leave the stream open."""
     text = TextIOWrapper(stream, encoding="utf-8", newline="")
-    views = list(dict.fromkeys(sheet.rows["view"]))
-    _table(sheet, sheet.rows, views).to_csv(text, index=False, lineterminator="\n")
+    table.to_csv(text, index=index, lineterminator="\n")
     text.flush()
     text.detach()
+
+
+def refuse_stdout(ctx: click.Context, kind: str | None, force: bool) -> None:
+    """Refuse what needs a file where the output is stdout."""
+    if kind == "xlsx" or force:
+        what = "A workbook is not text for stdout" if kind == "xlsx" else "--force says to overwrite a file"
+        raise click.UsageError(f"{what}; name a file with -o FILE.", ctx)
 
 
 def require_workbooks() -> None:
@@ -97,7 +117,7 @@ def _table(sheet: OrderSheet, rows: "pd.DataFrame", views: Sequence[str]) -> "pd
 
     wanted = [(view, name) for view in views for name in sheet.features[view].index]
     names = [sheet.columns[pair] for pair in wanted]
-    hints = dict.fromkeys(FIXED, "") | {"order": SEEN, "sample": SEEN, "state": " | ".join(_STATES)}
+    hints = dict.fromkeys(FIXED, "") | {"order": SEEN, "sample": SEEN, "state": " | ".join(STATES)}
     hints |= {sheet.columns[pair]: _hint(sheet.features[pair[0]].loc[pair[1]]) for pair in wanted}
     cells = {
         sheet.columns[view, name]: ["" if own == view else NOT_HERE for own in rows["view"]] for view, name in wanted
@@ -123,7 +143,7 @@ def _write_workbook(sheet: OrderSheet, stream: BinaryIO) -> None:
     require_workbooks()
     import xlsxwriter  # type: ignore[import-untyped]
 
-    book = xlsxwriter.Workbook(stream, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False})
+    book = xlsxwriter.Workbook(stream, WORKBOOK)
     bold, hint = book.add_format({"bold": True}), book.add_format({"italic": True, "font_color": "#666666"})
     text = book.add_format({"num_format": "@"})
     used: set[str] = set()
@@ -151,7 +171,7 @@ def _write_cell(page: Any, row: int, column: int, cell: Any, form: Any) -> None:
 def _choices(sheet: OrderSheet, view: str, column: str) -> Sequence[str]:
     """What a cell may hold, where that is a short list."""
     if column == "state":
-        return _STATES
+        return STATES
     for name, feature in sheet.features[view].iterrows():
         if sheet.columns[view, str(name)] == column:
             return list(feature["categories"])

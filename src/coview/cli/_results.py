@@ -6,14 +6,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coview.cli._order_files import FIXED, SEEN, feature_columns
+from coview.cli._order_files import FIXED, SEEN, STATES, feature_columns
 
 if TYPE_CHECKING:
     from coview.acquisition import Campaign
 
 __all__ = ["Answer", "read_answers"]
 
-_STATES = ("failed", "declined", "impossible")
 # Words for what needs no word: the values say that it was measured.
 _MEASURED = ("", "measured", "returned", "done")
 _LEFT_ALONE = {"rank", "utility", "cost", "utility_per_cost", "cumulative_cost", "time", "why"}
@@ -161,8 +160,8 @@ class _Names:
         plain = word.casefold()
         if plain in _MEASURED:
             return ""
-        if plain not in _STATES:
-            raise ValueError(f"state {word!r} is none of {', '.join(_STATES)}.{_nearest(plain, _STATES)}")
+        if plain not in STATES:
+            raise ValueError(f"state {word!r} is none of {', '.join(STATES)}.{_nearest(plain, STATES)}")
         return plain
 
     def _label(self, record: Mapping[str, Any], column: str) -> Any:

@@ -159,8 +159,8 @@ def expected_smoothness(held: HeldView, values: Array, kernel_variance: float, *
     for k in range(K):
         covariance = held.covariances[k] + kernel_variance * np.eye(p)
         factor = cholesky(covariance, name="A covariance of the density")
-        shrink = kernel_variance * factor.solve(np.eye(p))  # I - G
-        remaining = shrink @ held.covariances[k]  # Lambda_c
+        shrink = kernel_variance * factor.inverse()  # I - G, used as a matrix
+        remaining = kernel_variance * factor.solve(held.covariances[k])  # Lambda_c
         scale = -0.5 * factor.log_det + (
             -0.5 * p * np.log(2.0 * np.pi) if normalized else 0.5 * p * np.log(kernel_variance)
         )
