@@ -16,6 +16,7 @@ from coview.inference._co_em_starts import (
     labeled_responsibilities,
     random_responsibilities,
 )
+from coview.inference._co_regularization import CoRegularizedViews, ViewCoefficients
 from coview.inference._co_regularized_logistic import (
     LogisticPrior,
     LogisticViews,
@@ -103,8 +104,10 @@ from coview.inference._measurement_effects import (
 )
 from coview.inference._missingness import MissingnessPattern, missingness_patterns
 from coview.inference._pair_weights import Patterns
+from coview.inference._platt import PlattScaling
 from coview.inference._posterior import CrossPosterior, latent_posteriors
 from coview.inference._priors import ConsensusPrior, JointFeatures, JointPrior, MeanPrior, Prior
+from coview.inference._quadratic_program import BoxProgram, Curvature, DenseCurvature, solve_box_program
 from coview.inference._regression import FactoredRegressionFit, RegressionFit, gaussian_log_density, regression_fit
 from coview.inference._shares import ViewWeights, rows_without_view
 from coview.inference._signed_squares import SignedSquares
@@ -112,15 +115,19 @@ from coview.inference._view_information import ViewAdditions, consensus_covarian
 
 __all__ = [
     "GIVEN_START_PLATEAU",
+    "BoxProgram",
     "CategoricalComponents",
     "CoEM",
     "CoEMState",
+    "CoRegularizedViews",
     "ComponentDistribution",
     "ConsensusFeaturePosterior",
     "ConsensusPrior",
     "CrossPosterior",
+    "Curvature",
     "DenseConsensus",
     "DenseCovariance",
+    "DenseCurvature",
     "EMRun",
     "EstimationRules",
     "EvidenceMaximum",
@@ -168,6 +175,7 @@ __all__ = [
     "NewGrams",
     "PatternGrams",
     "Patterns",
+    "PlattScaling",
     "PrecisionTerms",
     "Prior",
     "PriorPrecisions",
@@ -177,6 +185,7 @@ __all__ = [
     "ScaledFeatures",
     "SignedSquares",
     "ViewAdditions",
+    "ViewCoefficients",
     "ViewSamples",
     "ViewWeights",
     "Weighting",
@@ -239,6 +248,7 @@ __all__ = [
     "row_slices",
     "rows_without_view",
     "run_em",
+    "solve_box_program",
     "view_additions",
     "warn_unless_converged",
     "weight_precision",
