@@ -30,6 +30,7 @@ from coview.kernels._precomputed import PrecomputedKernel
 from coview.kernels._scaling import ViewScaling
 from coview.kernels._span import SpanFeatures, SpanGradient, free_amplitude
 from coview.kernels._spectrum import GramSpectrum, LinearSpectrum
+from coview.kernels._warped import WarpedFeatures, WarpedGram, warped_kernel
 
 __all__ = [
     "ExpectedRows",
@@ -45,6 +46,8 @@ __all__ = [
     "SpectralFeatures",
     "ViewCompletion",
     "ViewScaling",
+    "WarpedFeatures",
+    "WarpedGram",
     "co_regularization_precision",
     "co_training_kernel",
     "co_training_precision",
@@ -67,5 +70,6 @@ __all__ = [
     "squared_distances",
     "stack_views",
     "take_samples",
+    "warped_kernel",
     "weighted_derivatives",
 ]
