@@ -1,7 +1,7 @@
 """Graphs of similar samples, and how unsmooth a function on them is."""
 
 from coview.graphs._affinity import knn_graph, rbf_graph
-from coview.graphs._laplacian import combined_laplacian, heat_kernel, heat_penalty, laplacian
+from coview.graphs._laplacian import combined_laplacian, heat_kernel, heat_penalty, laplacian, restricted_laplacian
 from coview.graphs._specification import graph_laplacian
 
 __all__ = [
@@ -12,4 +12,5 @@ __all__ = [
     "knn_graph",
     "laplacian",
     "rbf_graph",
+    "restricted_laplacian",
 ]

@@ -8,15 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
+from scipy.sparse.linalg import splu
 
 from coview.graphs._affinity import check_count, check_positive
+from coview.linalg import cholesky
 
-__all__ = ["check_symmetric", "combined_laplacian", "heat_kernel", "heat_penalty", "laplacian"]
+__all__ = ["check_symmetric", "combined_laplacian", "heat_kernel", "heat_penalty", "laplacian", "restricted_laplacian"]
 
 Array = NDArray[np.float64]
 
 # Largest asymmetry that counts as rounding, as a share of the largest value.
 _ASYMMETRY = 1e-8
+# Added to the diagonal of what may be singular, as a share of the largest value there.
+_SINGULAR = 1e-13
 # Beyond this exponent a penalty is infinite.
 _LARGEST_EXPONENT = 300.0
 
@@ -129,6 +133,57 @@ def combined_laplacian(laplacians: Sequence[Any], weights: Any = None, *, presen
     if all(map(sparse.issparse, parts)):
         return sparse.csr_array(total)
     return total.toarray() if sparse.issparse(total) else np.asarray(total)
+
+
+def restricted_laplacian(L: Any, kept: Any) -> Any:
+    r"""Penalty of functions on some samples of a graph, the values at the others being whatever makes them smoothest.
+
+    Parameters
+    ----------
+    L : ndarray or sparse matrix of shape (n, n)
+        A Laplacian, or another positive semidefinite penalty.
+    kept : array-like of bool, shape (n,)
+
+    Returns
+    -------
+    restricted : ndarray or sparse array of shape (n_kept, n_kept)
+        :math:`L_{kk} - L_{ko} L_{oo}^{+} L_{ok}`, o the others: dense where an edge joins them to those kept, else as L is. Two
+        samples joined through one that is not kept stay joined; constants stay free. O(n_others^3) time for a dense L.
+
+    Raises
+    ------
+    ValueError
+        If L is not symmetric or its order is not the length of ``kept``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.graphs import laplacian, restricted_laplacian
+    >>> path = laplacian(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]))
+    >>> restricted_laplacian(path, [True, False, True]).round(6).tolist()
+    [[0.5, -0.5], [-0.5, 0.5]]
+    """
+    checked = check_symmetric(L, "A Laplacian")
+    rows = np.asarray(kept, dtype=bool)
+    if rows.shape != (checked.shape[0],):
+        raise ValueError(f"kept must have one entry per sample of L ({checked.shape[0]}); got shape {rows.shape}.")
+    here, elsewhere = np.flatnonzero(rows), np.flatnonzero(~rows)
+    inner = checked[here][:, here]
+    across = checked[elsewhere][:, here]
+    across = across.toarray() if sparse.issparse(across) else across
+    # Samples that no edge joins to those kept, through others or not, say nothing.
+    if not across.any():
+        return inner
+    outer = checked[elsewhere][:, elsewhere]
+    # A part without an edge to those kept leaves the system singular; its right hand sides are zero.
+    lift = _SINGULAR * float(outer.diagonal().max())
+    if sparse.issparse(outer):
+        solved = splu(sparse.csc_array(outer + lift * sparse.eye_array(len(elsewhere)))).solve(across)
+        inner = inner.toarray()
+    else:
+        solved = cholesky(outer + lift * np.eye(len(elsewhere)), name="The Laplacian of other samples").solve(across)
+    restricted = inner - across.T @ solved
+    return np.asarray(0.5 * (restricted + restricted.T))
 
 
 def heat_kernel(L: Any, time: float) -> Array:

@@ -14,6 +14,13 @@ from coview.kernels._expected import expected_linear_gram, expected_polynomial_g
 from coview.kernels._expected_rows import ExpectedRows, expected_rows
 from coview.kernels._features import JointSpectralFeatures, SpectralFeatures, stack_views, take_samples
 from coview.kernels._landmarks import LandmarkFeatures, LandmarkSpectrum
+from coview.kernels._machines import (
+    HingeRules,
+    KernelMachine,
+    held_out_hinge_scores,
+    hinge_machine,
+    least_squares_machine,
+)
 from coview.kernels._per_view import (
     KernelLike,
     diagonal,
@@ -35,8 +42,10 @@ from coview.kernels._warped import WarpedFeatures, WarpedGram, warped_kernel
 __all__ = [
     "ExpectedRows",
     "GramSpectrum",
+    "HingeRules",
     "JointSpectralFeatures",
     "KernelLike",
+    "KernelMachine",
     "LandmarkFeatures",
     "LandmarkSpectrum",
     "LinearSpectrum",
@@ -59,9 +68,12 @@ __all__ = [
     "expected_rows",
     "free_amplitude",
     "gram",
+    "held_out_hinge_scores",
+    "hinge_machine",
     "inner_products",
     "kernel_per_view",
     "kernel_unit",
+    "least_squares_machine",
     "linear_amplitude",
     "mean_consensus_kernel",
     "median_distance",

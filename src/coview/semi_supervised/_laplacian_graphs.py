@@ -1,0 +1,123 @@
+"""The graphs that a Laplacian learner is given, as one penalty per view."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from coview.exceptions import ViewError
+from coview.graphs import combined_laplacian, graph_laplacian, restricted_laplacian
+from coview.views import Views
+
+__all__ = ["joint_laplacian", "own_laplacians", "per_view", "restricted"]
+
+Array = NDArray[np.float64]
+
+WITH_CONCATENATION = "mean_with_concatenation"
+_CONCATENATION = "concatenation"
+
+
+def per_view(value: Any, names: list[str], what: str) -> Array:
+    """One number per view (n_views,) from one for all, a list by position or a dict by name."""
+    if isinstance(value, Mapping):
+        if set(value) != set(names):
+            raise ViewError(f"{what} must name every view once; it names {list(value)}, the views are {names}.")
+        value = [value[name] for name in names]
+    numbers = np.asarray(value, dtype=np.float64)
+    numbers = np.full(len(names), float(numbers)) if numbers.ndim == 0 else numbers
+    if numbers.shape != (len(names),) or not np.isfinite(numbers).all():
+        raise ValueError(f"{what} must be one number, or one for each of the {len(names)} views; got {value!r}.")
+    return numbers
+
+
+def own_laplacians(graph: Any, views: Views) -> tuple[list[Any], list[NDArray[np.bool_]]]:
+    """Laplacian of each view's graph, and which samples it joins."""
+    given = _graph_per_view(graph, list(views.names))
+    return _laplacians(given, views)
+
+
+def joint_laplacian(graph: Any, graph_weights: Any, views: Views) -> Any:
+    """The convex combination of the Laplacians of all views, over all samples."""
+    names = list(views.names)
+    concatenated = isinstance(graph_weights, str)
+    if concatenated and graph_weights != WITH_CONCATENATION:
+        raise ValueError(f"graph_weights must be numbers or {WITH_CONCATENATION!r}; got {graph_weights!r}.")
+    given = _graph_per_view(graph, [*names, _CONCATENATION] if concatenated else names)
+    parts, joined = _laplacians(given[: len(names)], views)
+    if concatenated:
+        complete = np.asarray(views.presence.all(axis=1))
+        whole = _order_of(given[-1]) == len(views)
+        parts.append(
+            graph_laplacian(given[-1], _side_by_side(views[complete]) if not whole else np.empty((len(views), 0)))
+        )
+        joined.append(np.ones(len(views), dtype=bool) if whole else complete)
+    weights = None if concatenated else _convex_weights(graph_weights, names)
+    return combined_laplacian(parts, weights, presence=np.column_stack(joined))
+
+
+def restricted(L: Any, joined: NDArray[np.bool_], kept: NDArray[np.bool_]) -> Any:
+    """A Laplacian over the samples that it joins, for functions on those of a view."""
+    return L if np.array_equal(joined, kept) else restricted_laplacian(L, kept[joined])
+
+
+def _laplacians(given: list[Any], views: Views) -> tuple[list[Any], list[NDArray[np.bool_]]]:
+    parts, joined = [], []
+    for name, one in zip(views.names, given, strict=True):
+        rows = np.zeros(len(views), dtype=bool)
+        rows[views.rows(name)] = True
+        if _order_of(one) == len(views) != rows.sum():  # also joins samples without the view
+            parts.append(graph_laplacian(one, np.empty((len(views), 0))))
+            rows[:] = True
+        else:
+            parts.append(graph_laplacian(one, views[name]))
+        joined.append(rows)
+    return parts, joined
+
+
+def _order_of(graph: Any) -> int | None:
+    """Number of samples that given values join; None for a recipe."""
+    if isinstance(graph, Mapping):
+        values = graph.get("affinity", graph.get("laplacian"))
+        return None if values is None else _order_of(values)
+    if sparse.issparse(graph):
+        return int(graph.shape[0])
+    return None if isinstance(graph, str) else len(graph)
+
+
+def _graph_per_view(graph: Any, names: list[str]) -> list[Any]:
+    """One for all, a list by position, or a dict by name."""
+    if isinstance(graph, Mapping) and graph and set(graph) <= set(names):
+        if set(graph) != set(names):
+            raise ViewError(f"graph must name every one of {names}; it names {list(graph)}.")
+        return [graph[name] for name in names]
+    if isinstance(graph, list | tuple) and not all(isinstance(row, list | tuple) for row in graph):
+        if len(graph) != len(names):
+            raise ViewError(f"graph must have one entry for each of {names}; got {len(graph)}.")
+        return list(graph)
+    return [graph] * len(names)
+
+
+def _convex_weights(weights: Any, names: list[str]) -> Array | None:
+    """One weight per graph; a single number is the weight of the second of two."""
+    if weights is None:
+        return None
+    alone = not isinstance(weights, Mapping) and len(names) == 2 and np.size(weights) == 1
+    if isinstance(weights, Real) or alone:
+        if not alone:
+            raise ValueError(f"graph_weights must be one number per view ({len(names)}); got {weights!r}.")
+        alpha = float(np.asarray(weights, dtype=np.float64).reshape(()))
+        return np.array([1.0 - alpha, alpha])
+    return per_view(weights, names, "graph_weights")
+
+
+def _side_by_side(views: Views) -> Any:
+    """The features of all views; sparse where one is."""
+    blocks = [views[name] for name in views.names]
+    if any(map(sparse.issparse, blocks)):
+        return sparse.csr_array(sparse.hstack(blocks))
+    return np.hstack(blocks)
