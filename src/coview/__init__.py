@@ -15,6 +15,7 @@ _SUBPACKAGES = (
     "datasets",
     "files",
     "gaussian_process",
+    "graphs",
     "impute",
     "inference",
     "inspection",
@@ -26,7 +27,9 @@ _SUBPACKAGES = (
     "model_selection",
     "persistence",
     "report",
+    "semi_supervised",
     "storage",
+    "svm",
     "views",
 )
 

@@ -8,11 +8,16 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from .estimators import ALTERNATING, all_estimators, small
 
 KNOWN = {
+    "LaplacianSVC",
+    "LaplacianLeastSquaresClassifier",
+    "CoLaplacianSVC",
+    "CoLaplacianLeastSquaresClassifier",
     "BayesianCoTrainingClassifier",
     "BayesianCoTrainingRegressor",
     "ClassConditionalGaussianMixture",
     "CoEMMixture",
     "CoRegularizedLogisticRegression",
+    "CoTrainingClassifier",
     "CoTrainingKernelTransformer",
     "ConditionalMeanImputer",
     "ExpectedKernelTransformer",
@@ -23,10 +28,15 @@ KNOWN = {
 NOT_ON_ARRAYS = {"TableEncoder"}  # gives Views, not an array: its own tests say what it keeps of the conventions
 NAMES = sorted(set(all_estimators()) - NOT_ON_ARRAYS)
 SEMI_SUPERVISED = {
+    "LaplacianSVC",
+    "LaplacianLeastSquaresClassifier",
+    "CoLaplacianSVC",
+    "CoLaplacianLeastSquaresClassifier",
     "BayesianCoTrainingClassifier",
     "ClassConditionalGaussianMixture",
     "CoEMMixture",
     "CoRegularizedLogisticRegression",
+    "CoTrainingClassifier",
     "FactorMixtureClassifier",
 }
 

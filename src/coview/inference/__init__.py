@@ -111,6 +111,7 @@ from coview.inference._quadratic_program import BoxProgram, Curvature, DenseCurv
 from coview.inference._regression import FactoredRegressionFit, RegressionFit, gaussian_log_density, regression_fit
 from coview.inference._shares import ViewWeights, rows_without_view
 from coview.inference._signed_squares import SignedSquares
+from coview.inference._tied_machines import TiedMachines, TiedSolution
 from coview.inference._view_information import ViewAdditions, consensus_covariances, view_additions
 
 __all__ = [
@@ -184,6 +185,8 @@ __all__ = [
     "RunningMixture",
     "ScaledFeatures",
     "SignedSquares",
+    "TiedMachines",
+    "TiedSolution",
     "ViewAdditions",
     "ViewCoefficients",
     "ViewSamples",

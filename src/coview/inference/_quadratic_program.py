@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 # A step goes this share of the way to the nearest bound.
 _STEP = 0.995
 # Steps in a row that do not halve what is lacking: rounding has taken over.
-_PATIENCE = 5
+_PATIENCE = 15
 
 
 class Curvature(Protocol):
@@ -129,7 +129,10 @@ def solve_box_program(
         if lacking < tol or stalled == _PATIENCE or not len(c):
             break
         if step < max_iter:
-            point = _step(point, _Newton.at(point, dual, curvature, A))
+            try:
+                point = _step(point, _Newton.at(point, dual, curvature, A))
+            except np.linalg.LinAlgError:  # bounds are met to rounding: no further step has a direction
+                break
     if lacking > max(2.0 * tol, 1e-9):
         warnings.warn(
             f"The quadratic program was solved to {lacking:.1e} only, in {step} steps. Raise max_iter or tol.",

@@ -42,6 +42,12 @@ COVIEW_TYPES = frozenset(
         "coview.model_selection._transductive.CautiousStratifiedKFold",
         "coview.model_selection._transductive.TransductivePipeline",
         "coview.model_selection._transductive.TransductiveRegressor",
+        "coview.semi_supervised._co_training_classifier.CoTrainingClassifier",
+        "coview.svm._svm_2k.SVM2K",
+        "coview.semi_supervised._co_laplacian.CoLaplacianLeastSquaresClassifier",
+        "coview.semi_supervised._co_laplacian.CoLaplacianSVC",
+        "coview.semi_supervised._laplacian.LaplacianLeastSquaresClassifier",
+        "coview.semi_supervised._laplacian.LaplacianSVC",
         "coview.views._block.Block",
         "coview.views._views.Views",
     }

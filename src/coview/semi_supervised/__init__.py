@@ -1,0 +1,13 @@
+"""Learners from few labels that make views agree."""
+
+from coview.semi_supervised._co_laplacian import CoLaplacianLeastSquaresClassifier, CoLaplacianSVC
+from coview.semi_supervised._co_training_classifier import CoTrainingClassifier
+from coview.semi_supervised._laplacian import LaplacianLeastSquaresClassifier, LaplacianSVC
+
+__all__ = [
+    "CoLaplacianLeastSquaresClassifier",
+    "CoLaplacianSVC",
+    "CoTrainingClassifier",
+    "LaplacianLeastSquaresClassifier",
+    "LaplacianSVC",
+]
