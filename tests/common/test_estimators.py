@@ -522,4 +522,5 @@ class TestDefaults:
         together = outputs(model, new_views)
         alone = np.vstack([outputs(model, new_views[[i]]) for i in range(N_NEW)])
         np.testing.assert_allclose(alone, together, rtol=1e-8, atol=1e-10)
-        np.testing.assert_array_equal(outputs(pickle.loads(pickle.dumps(model)), new_views), together)
+        # Not to the last bit: rounding follows the layout of arrays in memory, and a pickle stores them contiguous.
+        np.testing.assert_allclose(outputs(pickle.loads(pickle.dumps(model)), new_views), together, rtol=1e-12)
