@@ -13,6 +13,7 @@ from coview.metrics._probability import (
     reliability_table,
 )
 from coview.metrics._regression import prediction_interval, regression_scores
+from coview.metrics._retrieval import precision_recall_breakeven
 
 __all__ = [
     "brier_score",
@@ -24,6 +25,7 @@ __all__ = [
     "mean_auc",
     "mean_precision_recall_curve",
     "mean_roc_curve",
+    "precision_recall_breakeven",
     "prediction_interval",
     "probability_scores",
     "regression_scores",
