@@ -55,7 +55,7 @@ def test_hinge(name, bias):
     X, new, y, kernel, gammas = parts(name)
     key = "lapsvm_bias" if bias else "lapsvm_nobias"
     out = CASES[name]["outputs"]
-    options = {"graph": graph_of(name), "fit_intercept": bias, "tied_intercept": "first"}
+    options = {"graph": graph_of(name), "fit_intercept": bias}
     model = LaplacianSVC(kernel, **options, **gammas).fit(X, y)
     close(model.objective_, out[f"{key}_objective"])
     close(np.abs(model.warped_dual_coef_), out[key]["alpha"])
@@ -83,7 +83,7 @@ def test_bias_is_outside_the_graph_penalty():
     case = CASES["bias_needs_L1_equal_0"]
     X, _, y, kernel, gammas = parts("view1_alpha_0.0")
     W = knn_graph(np.array(GRAPHS["X2"]), 3, weights="heat", sigma=1.0)
-    model = LaplacianSVC(kernel, graph={"affinity": W, "normalized": True}, tied_intercept="first", **gammas).fit(X, y)
+    model = LaplacianSVC(kernel, graph={"affinity": W, "normalized": True}, **gammas).fit(X, y)
     f, L = model.decision_function(X), laplacian(W, normalized=True).toarray()
     inside = f @ L @ f - (f - model.intercept_) @ L @ (f - model.intercept_)
     direct = model.objective_ + gammas["gamma_intrinsic"] * inside

@@ -36,7 +36,8 @@ class CoLaplacianLeastSquaresClassifier(LaplacianLearner):
         Price :math:`\gamma_I \ge 0` of a function that is not smooth along the graph; with 0 unlabeled samples say nothing.
     graph : {"knn", "rbf"}, dict, square matrix, or list or dict of these by view, default="knn"
         Weights of the edges between the samples that have a view, or how they are found: as for
-        `coview.graphs.graph_laplacian`. Weights between all samples may join also those without the view.
+        `coview.graphs.graph_laplacian`. Weights between all samples may join also those without the view. With
+        ``kernel="precomputed"`` there are no features to find neighbors by: weights or a Laplacian must be given.
     graph_weights : list or dict of floats, float, "mean_with_concatenation" or None, default=None
         Weights of the views' Laplacians, not negative and of sum 1; None for equal ones, one number for that of the second of two
         views. With "mean_with_concatenation" the mean over the views and the graph of all features side by side, over the samples
@@ -147,16 +148,18 @@ class CoLaplacianSVC(LaplacianLearner):
         Price :math:`\gamma_I \ge 0` of a function that is not smooth along the graph; with 0 unlabeled samples say nothing.
     graph : {"knn", "rbf"}, dict, square matrix, or list or dict of these by view, default="knn"
         Weights of the edges between the samples that have a view, or how they are found: as for
-        `coview.graphs.graph_laplacian`. Weights between all samples may join also those without the view.
+        `coview.graphs.graph_laplacian`. Weights between all samples may join also those without the view. With
+        ``kernel="precomputed"`` there are no features to find neighbors by: weights or a Laplacian must be given.
     graph_weights : list or dict of floats, float, "mean_with_concatenation" or None, default=None
         Weights of the views' Laplacians, not negative and of sum 1; None for equal ones, one number for that of the second of two
         views. With "mean_with_concatenation" the mean over the views and the graph of all features side by side, over the samples
         with all views; ``graph`` may then have one more entry.
     fit_intercept : bool, default=True
         Whether the score has a constant, which neither the norm nor the graph prices.
-    tied_intercept : {"middle", "first"}, default="middle"
-        Which constant, where an interval of them is equally good (as with few labels, all within the margin): its middle, or that
-        which puts a labeled sample on its margin, the first that can.
+    tied_intercept : {"first", "middle"}, default="first"
+        Which constant, where an interval of them is equally good (as for equally many labels of two classes, all within the
+        margin): that which puts a labeled sample on its margin, the first that can; or the middle of the interval, which does not
+        depend on the order of the samples and is the better guess where labels are few.
     tol : float, default=1e-12
         Of the quadratic program, relative.
     max_iter : int, default=100
@@ -234,7 +237,7 @@ class CoLaplacianSVC(LaplacianLearner):
         graph: Any = "knn",
         graph_weights: Any = None,
         fit_intercept: bool = True,
-        tied_intercept: str = "middle",
+        tied_intercept: str = "first",
         tol: float = 1e-12,
         max_iter: int = 100,
         classes: Any = None,

@@ -133,11 +133,12 @@ class LaplacianLearner(LabeledClassifierMixin, MultiViewEstimator):
     def _laplacians(self, views: Views) -> list[Any]:
         """The penalty of each view, over the samples that have it."""
         has = views.presence
+        given = [name for name, kernel in zip(views.names, self.kernels_, strict=True) if isinstance(kernel, str)]
         if self._joint:
-            L = joint_laplacian(self.graph, getattr(self, "graph_weights", None), views)
+            L = joint_laplacian(self.graph, getattr(self, "graph_weights", None), views, given)
             everyone = np.ones(len(views), dtype=bool)
             return [restricted(L, everyone, has[:, v]) for v in range(has.shape[1])]
-        parts, joined = own_laplacians(self.graph, views)
+        parts, joined = own_laplacians(self.graph, views, given)
         return [restricted(L, rows, has[:, v]) for v, (L, rows) in enumerate(zip(parts, joined, strict=True))]
 
     def _fit_views(self, views: Views, codes: NDArray[np.int64]) -> None:

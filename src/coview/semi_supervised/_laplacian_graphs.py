@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from numbers import Real
 from typing import Any
 
@@ -35,29 +35,69 @@ def per_view(value: Any, names: list[str], what: str) -> Array:
     return numbers
 
 
-def own_laplacians(graph: Any, views: Views) -> tuple[list[Any], list[NDArray[np.bool_]]]:
-    """Laplacian of each view's graph, and which samples it joins."""
+def own_laplacians(
+    graph: Any, views: Views, without_features: Collection[str] = ()
+) -> tuple[list[Any], list[NDArray[np.bool_]]]:
+    """Laplacian of each view's graph, and which samples it joins.
+
+    Parameters
+    ----------
+    graph : str, dict, matrix, or list or dict of these by view
+    views : Views
+    without_features : collection of str, default=()
+        Views of which kernel values are known instead of features: their graphs must be given.
+
+    Returns
+    -------
+    laplacians : list of (ndarray or sparse array)
+    joined : list of ndarray of bool, shape (n_samples,)
+    """
     given = _graph_per_view(graph, list(views.names))
-    return _laplacians(given, views)
+    return _laplacians(given, views, without_features)
 
 
-def joint_laplacian(graph: Any, graph_weights: Any, views: Views) -> Any:
-    """The convex combination of the Laplacians of all views, over all samples."""
+def joint_laplacian(graph: Any, graph_weights: Any, views: Views, without_features: Collection[str] = ()) -> Any:
+    """The convex combination of the Laplacians of all views, over all samples; parameters as for `own_laplacians`.
+
+    A view that nobody has takes no part: the weights of the others are scaled to a sum of one.
+    """
     names = list(views.names)
     concatenated = isinstance(graph_weights, str)
     if concatenated and graph_weights != WITH_CONCATENATION:
         raise ValueError(f"graph_weights must be numbers or {WITH_CONCATENATION!r}; got {graph_weights!r}.")
     given = _graph_per_view(graph, [*names, _CONCATENATION] if concatenated else names)
-    parts, joined = _laplacians(given[: len(names)], views)
-    if concatenated:
-        complete = np.asarray(views.presence.all(axis=1))
-        whole = _order_of(given[-1]) == len(views)
-        parts.append(
-            graph_laplacian(given[-1], _side_by_side(views[complete]) if not whole else np.empty((len(views), 0)))
-        )
-        joined.append(np.ones(len(views), dtype=bool) if whole else complete)
     weights = None if concatenated else _convex_weights(graph_weights, names)
+    used = [v for v, name in enumerate(names) if len(views.rows(name))]
+    there = views.select([names[v] for v in used])
+    parts, joined = _laplacians([given[v] for v in used], there, without_features)
+    if concatenated:
+        L, rows = _of_all_features(given[-1], there, without_features)
+        parts.append(L)
+        joined.append(rows)
+    elif weights is not None:
+        weights = _shared_out(weights, used, names)
     return combined_laplacian(parts, weights, presence=np.column_stack(joined))
+
+
+def _of_all_features(graph: Any, views: Views, without_features: Collection[str]) -> tuple[Any, NDArray[np.bool_]]:
+    """Laplacian of the graph of all features side by side, and which samples it joins: those with all views, or all."""
+    if _order_of(graph) == len(views):
+        return graph_laplacian(graph, np.empty((len(views), 0))), np.ones(len(views), dtype=bool)
+    complete = np.asarray(views.presence.all(axis=1))
+    for name in views.names:
+        _check_recipe(graph, name, without_features)
+    return graph_laplacian(graph, _side_by_side(views[complete])), complete
+
+
+def _shared_out(weights: Array, used: list[int], names: list[str]) -> Array:
+    """Weights of the views that somebody has."""
+    kept = weights[used]
+    if len(used) == len(names) or weights.min() < 0.0:  # refused where they are combined
+        return kept
+    if kept.sum() <= 0.0:
+        lost = [names[v] for v in range(len(names)) if v not in used]
+        raise ViewError(f"graph_weights give everything to views that no sample has: {lost}. Weigh another view.")
+    return kept / kept.sum() * weights.sum()
 
 
 def restricted(L: Any, joined: NDArray[np.bool_], kept: NDArray[np.bool_]) -> Any:
@@ -65,9 +105,21 @@ def restricted(L: Any, joined: NDArray[np.bool_], kept: NDArray[np.bool_]) -> An
     return L if np.array_equal(joined, kept) else restricted_laplacian(L, kept[joined])
 
 
-def _laplacians(given: list[Any], views: Views) -> tuple[list[Any], list[NDArray[np.bool_]]]:
+def _check_recipe(graph: Any, name: str, without_features: Collection[str]) -> None:
+    """Raises where neighbors would be looked for among kernel values."""
+    if name in without_features and _order_of(graph) is None:
+        raise ValueError(
+            f"The graph of view {name!r} cannot be found from its features: kernel='precomputed' gives kernel values "
+            f"instead. Pass the graph's weights, or {{'laplacian': L}}, as graph; got {graph!r}."
+        )
+
+
+def _laplacians(
+    given: list[Any], views: Views, without_features: Collection[str]
+) -> tuple[list[Any], list[NDArray[np.bool_]]]:
     parts, joined = [], []
     for name, one in zip(views.names, given, strict=True):
+        _check_recipe(one, name, without_features)
         rows = np.zeros(len(views), dtype=bool)
         rows[views.rows(name)] = True
         if _order_of(one) == len(views) != rows.sum():  # also joins samples without the view
