@@ -17,7 +17,7 @@ BANNED_NAMES = {"utils", "helpers", "common", "misc"}
 # Every package and top-level module of ours, and what each may import besides itself and `exceptions`.
 _NUMERICS = {"linalg", "inference"}
 _FRONT_DOOR = {"views", "labels", "storage"}
-_BELOW_ESTIMATORS = _NUMERICS | _FRONT_DOOR | {"base", "persistence", "kernels", "graphs"}
+_BELOW_ESTIMATORS = _NUMERICS | _FRONT_DOOR | {"base", "persistence", "kernels", "graphs", "viewwise"}
 _BESIDE_MODELS = {"views", "labels", "inference", "storage"}
 MAY_IMPORT: dict[str, set[str]] = {
     "exceptions": set(),
@@ -31,6 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "persistence": {"views", "labels", "files"},
     "kernels": {"views", "linalg", "inference"},
     "graphs": {"views", "linalg", "inference"},
+    "viewwise": _NUMERICS | {"views", "labels", "base"},  # one scikit-learn estimator per view
     # estimators
     "gaussian_process": _BELOW_ESTIMATORS,
     "linear_model": _BELOW_ESTIMATORS,

@@ -31,6 +31,7 @@ _SUBPACKAGES = (
     "storage",
     "svm",
     "views",
+    "viewwise",
 )
 
 __all__ = ["Views", "__version__", *_SUBPACKAGES]

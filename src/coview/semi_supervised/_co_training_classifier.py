@@ -8,16 +8,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, StrOptions
 from coview.labels import encode_labels
-from coview.semi_supervised._co_training_base import ViewwiseClassifier
-from coview.semi_supervised._co_training_learners import class_margins, has_probabilities, scores_of
 from coview.semi_supervised._co_training_rounds import CoTraining, LabelingHistory, Rules
 from coview.views import Views
+from coview.viewwise import ViewwiseClassifier, class_margins, fitted_learner, has_probabilities, scores_of
 
 __all__ = ["CoTrainingClassifier"]
 
@@ -331,12 +329,7 @@ class _Learners:
         here = codes[self._views.rows(name)]
         if name in self._kept and np.array_equal(self._kept[name][0], here):
             return self._kept[name][1]  # type: ignore[no-any-return]
-        labeled = np.flatnonzero(here >= 0)
-        known = np.unique(here[labeled])
-        fitted = None
-        if known.size >= 2:
-            estimator = clone(self._templates[name]).fit(self._views[name][labeled], self._classes[here[labeled]])
-            fitted = (estimator, known)
+        fitted = fitted_learner(self._templates[name], self._views[name], here, self._classes)
         self._kept[name] = (here.copy(), fitted)
         return fitted
 

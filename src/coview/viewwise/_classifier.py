@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from coview.base import LabeledClassifierMixin, MultiViewEstimator
 from coview.exceptions import ViewError
 from coview.inference import PlattScaling
-from coview.semi_supervised._co_training_learners import (
+from coview.views import Views, some
+from coview.viewwise._learners import (
     calibration_of,
     has_probabilities,
     log_probabilities,
@@ -22,7 +23,6 @@ from coview.semi_supervised._co_training_learners import (
     seeded,
     templates_by_view,
 )
-from coview.views import Views, some
 
 __all__ = ["ViewwiseClassifier"]
 
@@ -30,7 +30,32 @@ Array = NDArray[np.float64]
 
 
 class ViewwiseClassifier(LabeledClassifierMixin, MultiViewEstimator):
-    """Base of classifiers with one estimator per view, which predict by the views that a sample has."""
+    """Base of classifiers with one estimator per view, which predict by the views that a sample has.
+
+    A subclass has the parameters ``estimators``, ``combine`` ("product" or "mean"), ``no_view`` ("raise" or "prior") and
+    ``random_state``; its ``fit`` sets ``classes_``, makes copies by ``_templates``, fits them with
+    :func:`fitted_learner`, hands them to ``_store_learners``, and ends with ``_calibrate`` and ``_store_distributions``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    estimators_ : dict of str to estimator
+        Fitted estimators by view; a view in which fewer than two classes have labels has none.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Class probabilities of the training samples.
+
+    Notes
+    -----
+    Any number of classes and views. A class that a view has never seen keeps there its share of all labels; an estimator
+    without ``predict_proba`` gets probabilities by Platt's sigmoid.
+
+    Examples
+    --------
+    >>> from coview.semi_supervised import CoTrainingClassifier
+    >>> from coview.viewwise import ViewwiseClassifier
+    >>> issubclass(CoTrainingClassifier, ViewwiseClassifier)
+    True
+    """
 
     estimators: Any
     combine: str
