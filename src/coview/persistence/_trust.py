@@ -138,7 +138,7 @@ _ESTIMATORS = {
     "linear_model._logistic": ("LogisticRegression", "LogisticRegressionCV"),
     "linear_model._ridge": ("Ridge", "RidgeCV", "RidgeClassifier", "RidgeClassifierCV"),
     "model_selection._search": ("GridSearchCV",),
-    "naive_bayes": ("GaussianNB",),
+    "naive_bayes": ("BernoulliNB", "ComplementNB", "GaussianNB", "MultinomialNB"),
     "pipeline": ("Pipeline",),
     "preprocessing._data": ("MaxAbsScaler", "MinMaxScaler", "Normalizer", "RobustScaler", "StandardScaler"),
     "preprocessing._label": ("LabelBinarizer", "LabelEncoder"),

@@ -54,10 +54,10 @@ class CoTrainingClassifier(ViewwiseClassifier):
     combine : {"product", "mean"}, default="product"
         How probabilities of views make one.
     validation_fraction : float, default=0.0
-        Share of the given labels of each class that is kept aside to stop early: rounds after the one with the best accuracy
-        there are taken back. The final fit uses these labels, too.
+        Share of the given labels of each class that is kept aside to stop early: rounds after the last one with the best
+        accuracy there are taken back. The final fit uses these labels, too.
     patience : int, default=5
-        Rounds without better accuracy on the part kept aside after which to stop.
+        Rounds without a better accuracy on the part kept aside after which to stop.
     no_view : {"raise", "prior"}, default="raise"
         Whether samples without a usable view are an error, or get the shares of the given labels as probabilities.
     classes : list, default=None
@@ -185,7 +185,8 @@ class CoTrainingClassifier(ViewwiseClassifier):
         Raises
         ------
         ValueError
-            If fewer than two classes have labels, or an estimator has neither probabilities nor a decision function.
+            If fewer than two classes have labels, an estimator has neither probabilities nor a decision function, counts
+            do not fit the classes, or no class has a label to keep aside.
         ViewError
             If a sample has no usable view and ``no_view="raise"``.
         """
@@ -247,8 +248,11 @@ class CoTrainingClassifier(ViewwiseClassifier):
                 raise ValueError(f"n_per_class must have an entry for each class {labels}; got {list(given)}.")
             given = [given[label] for label in labels]
         growth = np.asarray(given)
-        if growth.ndim > 1 or (growth.ndim == 1 and len(growth) != n_classes) or (growth < 0).any():
-            raise ValueError(f"n_per_class must be a count, or one for each of the {n_classes} classes; got {given!r}.")
+        fits = growth.ndim == 0 or growth.shape == (n_classes,)
+        if not fits or growth.dtype.kind not in "iu" or (growth < 0).any():
+            raise ValueError(
+                f"n_per_class must be a whole number, or one for each of the {n_classes} classes; got {given!r}."
+            )
         return np.broadcast_to(growth, (n_classes,)).astype(np.int64)
 
     def _kept_aside(self, codes: Codes, rng: np.random.RandomState) -> Codes:
@@ -258,26 +262,33 @@ class CoTrainingClassifier(ViewwiseClassifier):
             rows = np.flatnonzero(codes == code)
             n_aside = min(int(np.ceil(self.validation_fraction * rows.size)), rows.size - 1)
             shown[rng.permutation(rows)[:n_aside]] = -1
+        if self.validation_fraction > 0.0 and (shown == codes).all():
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} keeps no label aside, since each class has only one. "
+                "Label more samples, or set validation_fraction=0."
+            )
         return shown
 
     def _run(
         self, training: CoTraining, learners: _Learners, views: Views, codes: Codes, aside: NDArray[np.bool_]
     ) -> None:
-        """All rounds; with labels kept aside until they are predicted no better, and back to where they were best."""
+        """All rounds; with labels kept aside until they are predicted no better, and back to the last that was best."""
         if not aside.any():
             while training.step():
                 pass
             self.stop_reason_ = training.stop_reason
             return
         held, truth = views[np.flatnonzero(aside)], codes[aside]
-        best, best_round, reason = self._accuracy(training, learners, held, truth), 0, ""
+        best, gained, last_best, reason = self._accuracy(training, learners, held, truth), 0, 0, ""
         while not reason and training.step():
             found = self._accuracy(training, learners, held, truth)
             if found > best:
-                best, best_round = found, training.n_rounds
-            elif training.n_rounds - best_round >= self.patience:
+                best, gained = found, training.n_rounds
+            elif training.n_rounds - gained >= self.patience:
                 reason = "validation"
-        training.take_back(best_round)
+            if found == best:
+                last_best = training.n_rounds
+        training.take_back(last_best)
         self.stop_reason_ = reason or training.stop_reason
 
     def _accuracy(self, training: CoTraining, learners: _Learners, held: Views, truth: Codes) -> float:
