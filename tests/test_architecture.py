@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "labels": set(),
     "storage": set(),
     "files": {"views", "labels"},
-    "base": {"views", "labels"},
+    "base": {"views", "labels", "inference"},  # classes and probabilities from scores
     "persistence": {"views", "labels", "files"},
     "kernels": {"views", "linalg", "inference"},
     "graphs": {"views", "linalg", "inference"},

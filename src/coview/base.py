@@ -1,7 +1,7 @@
 """The base of every estimator: reads views in fit and predict, keeps what was seen, declares tags."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coview.exceptions import ViewError
-from coview.labels import encode_targets, labeled_rows, target_values
+from coview.inference import ViewScoreCalibration, classes_of_scores, mean_scores
+from coview.labels import encode_labels, encode_targets, labeled_rows, target_values
 from coview.views import (
     AlignedTables,
     Views,
@@ -24,6 +25,7 @@ from coview.views import (
     labels_from_plain,
     plain_labels,
     read_tables,
+    some,
 )
 
 __all__ = [
@@ -32,6 +34,8 @@ __all__ = [
     "LabeledRegressorMixin",
     "MultiViewEstimator",
     "StrOptions",
+    "ViewScoreClassifier",
+    "check_answerable",
     "names_from_plain",
     "plain_names",
 ]
@@ -219,6 +223,168 @@ class LabeledRegressorMixin(RegressorMixin):  # type: ignore[misc]
         rows = ~np.isnan(targets)
         weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
         return float(r2_score(targets[rows], self.predict(_labeled_part(views, rows)), sample_weight=weights))
+
+
+def check_answerable(answerable: NDArray[np.bool_], views: Views, no_view: str, remedy: str) -> None:
+    """Raise unless every sample has a view to be judged by, or the prior may answer.
+
+    Parameters
+    ----------
+    answerable : ndarray of bool, shape (n_samples,)
+    views : Views
+    no_view : {"raise", "prior"}
+    remedy : str
+        What the message advises.
+
+    Raises
+    ------
+    ViewError
+        If ``no_view="raise"`` and a sample has no such view; it names the first ones.
+    """
+    if no_view == "raise" and not answerable.all():
+        lost = np.flatnonzero(~answerable)
+        raise ViewError(
+            f"Every sample must have a view that training had; {lost.size} of {len(views)} have none: "
+            f"{some(views.index[lost])}. {remedy}"
+        )
+
+
+class ViewScoreClassifier(LabeledClassifierMixin, MultiViewEstimator):
+    """Base of classifiers that give each class a score by view and decide by the mean over the views at hand.
+
+    A subclass has the parameters ``classes``, ``missing_label`` and ``no_view``. Its ``fit`` calls ``_read_labeled``, sets
+    ``_functions``, whose ``scores(views, view)`` are (n_samples, n_views, n_functions) with NaN where a sample lacks the view,
+    and ``_calibration`` (None for probabilities of 0 and 1), and ends with ``_answer_training``.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "no_view": [StrOptions({"raise", "prior"})],
+        "random_state": ["random_state"],
+        "view_columns": [dict, None],
+    }
+    #: How many classes must be among the labels.
+    _min_classes = 1
+
+    classes: Any
+    missing_label: Any
+    no_view: str
+    _functions: Any
+    _calibration: ViewScoreCalibration | None
+    _shares: NDArray[np.float64]
+
+    def _read_labeled(self, X: Any, y: Any) -> tuple[Views, NDArray[np.int64]]:
+        """Views, and the number of the class of each sample, -1 where there is no label; sets ``classes_`` and their shares."""
+        self._validate_params()
+        views, target = self._validate_views_target(X, y, reset=True)
+        self.classes_, codes = encode_labels(
+            target, missing_label=self.missing_label, classes=self.classes, min_classes=self._min_classes
+        )
+        if len(np.unique(codes[codes >= 0])) < self._min_classes:
+            raise ValueError(
+                f"{type(self).__name__} needs labels of at least two classes; those given are of one class."
+            )
+        remedy = "Drop these samples, or set no_view='prior'."
+        check_answerable(np.asarray(views.presence.any(axis=1)), views, self.no_view, remedy)
+        counts = np.bincount(codes[codes >= 0], minlength=len(self.classes_))
+        self._shares = counts / max(counts.sum(), 1)
+        return views, codes
+
+    def _answer_training(self, views: Views) -> None:
+        scores = self._functions.scores(views, None)
+        self.label_distributions_ = self._probabilities(scores)
+        self._transduction = classes_of_scores(mean_scores(scores), self._shares)
+
+    def _new_scores(self, X: Any, view: str | None = None) -> NDArray[np.float64]:
+        check_is_fitted(self, "label_distributions_")
+        views = self._validate_views(X, reset=False)
+        scores: NDArray[np.float64] = self._functions.scores(views, view)
+        answerable = np.asarray((~np.isnan(scores)).any(axis=(1, 2)))
+        check_answerable(answerable, views, self.no_view, "Give them a view, or fit with no_view='prior'.")
+        return scores
+
+    def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self._calibration is not None:
+            return self._calibration.probabilities(scores)
+        means = mean_scores(scores)
+        hard = np.eye(len(self.classes_))[classes_of_scores(means, self._shares)]
+        hard[np.asarray(np.isnan(means).any(axis=1))] = self._shares
+        return np.asarray(hard)
+
+    @property
+    def transduction_(self) -> NDArray[Any]:
+        """Predicted classes of the training samples (n_samples,)."""
+        check_is_fitted(self, "label_distributions_")
+        return np.asarray(self.classes_[self._transduction])
+
+    def decision_function_per_view(self, X: Any) -> list[NDArray[np.float64]]:
+        """Score of new samples by each view.
+
+        Parameters
+        ----------
+        X : Views or anything that Views takes
+
+        Returns
+        -------
+        scores : list of ndarray of shape (n_samples,), or (n_samples, n_classes) for more than two classes
+            One per view of the fit; NaN where a sample lacks the view, and for a view that learned nothing.
+        """
+        scores = self._new_scores(X)
+        return [_flat(scores[:, v]) for v in range(scores.shape[1])]
+
+    def decision_function(self, X: Any, *, view: str | None = None) -> NDArray[np.float64]:
+        """Score of new samples, the mean over the views that they have.
+
+        Parameters
+        ----------
+        X : Views or anything that Views takes
+        view : str, default=None
+            The score of this view alone.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,), or (n_samples, n_classes) of each class against the rest
+            Positive for ``classes_[1]`` of two classes; NaN without a view, where ``no_view="prior"``.
+        """
+        return _flat(mean_scores(self._new_scores(X, view)))
+
+    def predict(self, X: Any, *, view: str | None = None) -> NDArray[Any]:
+        """Class of new samples with any of the views.
+
+        Parameters
+        ----------
+        X : Views or anything that Views takes
+        view : str, default=None
+            By the score of this view alone.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Of the largest score; a score of 0 means ``classes_[1]`` of two classes.
+        """
+        codes = classes_of_scores(mean_scores(self._new_scores(X, view)), self._shares)
+        return np.asarray(self.classes_[codes])
+
+    def predict_proba(self, X: Any, *, view: str | None = None) -> NDArray[np.float64]:
+        """Probability of each class for new samples with any of the views.
+
+        Parameters
+        ----------
+        X : Views or anything that Views takes
+        view : str, default=None
+            By the score of this view alone.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Of Platt's sigmoid, made from scores of labeled samples that had not been seen, for the views at hand; more classes
+            scaled to sum to one.
+        """
+        return self._probabilities(self._new_scores(X, view))
+
+
+def _flat(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Without the axis of functions where there is one."""
+    return values[:, 0] if values.shape[1] == 1 else values
 
 
 def _labeled_part(views: Views, rows: NDArray[np.bool_]) -> Views:

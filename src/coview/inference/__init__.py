@@ -113,6 +113,7 @@ from coview.inference._shares import ViewWeights, rows_without_view
 from coview.inference._signed_squares import SignedSquares
 from coview.inference._tied_machines import TiedMachines, TiedSolution
 from coview.inference._view_information import ViewAdditions, consensus_covariances, view_additions
+from coview.inference._view_scores import ViewScoreCalibration, classes_of_scores, mean_scores, signs_of
 
 __all__ = [
     "GIVEN_START_PLATEAU",
@@ -190,6 +191,7 @@ __all__ = [
     "ViewAdditions",
     "ViewCoefficients",
     "ViewSamples",
+    "ViewScoreCalibration",
     "ViewWeights",
     "Weighting",
     "averaged_posterior",
@@ -198,6 +200,7 @@ __all__ = [
     "certain_view_information",
     "choose_n_components",
     "class_probabilities",
+    "classes_of_scores",
     "clustered_gaussian_start",
     "clustered_responsibilities",
     "combine_experts",
@@ -238,6 +241,7 @@ __all__ = [
     "logistic_normal_mean",
     "logistic_view_information",
     "maximize_evidence",
+    "mean_scores",
     "missingness_patterns",
     "mixed_probabilities",
     "mixture_posterior",
@@ -251,6 +255,7 @@ __all__ = [
     "row_slices",
     "rows_without_view",
     "run_em",
+    "signs_of",
     "solve_box_program",
     "view_additions",
     "warn_unless_converged",

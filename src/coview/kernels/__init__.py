@@ -37,6 +37,7 @@ from coview.kernels._precomputed import PrecomputedKernel
 from coview.kernels._scaling import ViewScaling
 from coview.kernels._span import SpanFeatures, SpanGradient, free_amplitude
 from coview.kernels._spectrum import GramSpectrum, LinearSpectrum
+from coview.kernels._view_functions import ViewFunctions, ViewKernels
 from coview.kernels._warped import WarpedFeatures, WarpedGram, warped_kernel
 
 __all__ = [
@@ -54,6 +55,8 @@ __all__ = [
     "SpanGradient",
     "SpectralFeatures",
     "ViewCompletion",
+    "ViewFunctions",
+    "ViewKernels",
     "ViewScaling",
     "WarpedFeatures",
     "WarpedGram",

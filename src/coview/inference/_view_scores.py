@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coview.inference import PlattScaling, missingness_patterns
+from coview.inference._missingness import missingness_patterns
+from coview.inference._platt import PlattScaling
 
 __all__ = ["ViewScoreCalibration", "classes_of_scores", "mean_scores", "signs_of"]
 
@@ -18,13 +19,36 @@ _ENOUGH = 3
 
 
 def signs_of(codes: NDArray[np.int64], n_classes: int) -> Array:
-    """-1 and 1 for each function: of the second class (or the only one), or of each class against the rest."""
+    """Targets of the functions that tell classes apart.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_labeled,)
+        Numbers of the classes.
+    n_classes : int
+
+    Returns
+    -------
+    signs : ndarray of shape (n_labeled, n_functions)
+        -1 and 1: for the second of two classes (or the only one), or for each class against the rest.
+    """
     positives = [min(1, n_classes - 1)] if n_classes < 3 else range(n_classes)
     return np.column_stack([np.where(codes == c, 1.0, -1.0) for c in positives])
 
 
 def mean_scores(scores: Array) -> Array:
-    """Mean over the views of (n_samples, n_views, n_functions), NaN where a sample has none."""
+    """Mean score over the views that a sample has.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_views, n_functions)
+        NaN where a sample lacks the view, or the view learned nothing.
+
+    Returns
+    -------
+    means : ndarray of shape (n_samples, n_functions)
+        NaN where there is no score.
+    """
     known = ~np.isnan(scores)
     count = known.sum(axis=1)
     total = np.where(known, scores, 0.0).sum(axis=1)
@@ -32,7 +56,19 @@ def mean_scores(scores: Array) -> Array:
 
 
 def classes_of_scores(scores: Array, shares: Array) -> NDArray[np.intp]:
-    """Numbers of the classes with the largest scores; the most frequent class where there is no score."""
+    """Numbers of the classes with the largest scores.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_functions)
+    shares : ndarray of shape (n_classes,)
+        Of the classes among the labels: the most frequent one is the answer where there is no score.
+
+    Returns
+    -------
+    codes : ndarray of shape (n_samples,)
+        A score of 0 means the second of two classes.
+    """
     lost = np.isnan(scores).any(axis=1)
     if len(shares) == 1:
         return np.zeros(len(scores), dtype=np.intp)
@@ -44,6 +80,8 @@ def classes_of_scores(scores: Array, shares: Array) -> NDArray[np.intp]:
 class ViewScoreCalibration:
     """Scores of the labeled samples, from which sigmoids for any combination of views follow.
 
+    One sigmoid serves all classes, so that the largest score is the most probable class; of two classes it is 1/2 at score 0.
+
     Attributes
     ----------
     held_out, fitted : ndarray of shape (n_labeled, n_views, n_functions)
@@ -51,6 +89,16 @@ class ViewScoreCalibration:
     signs : ndarray of shape (n_labeled, n_functions)
     shares : ndarray of shape (n_classes,)
         Of the classes among the labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.inference import ViewScoreCalibration
+    >>> scores = np.array([-2.0, -1.0, -2.0, 1.0, 2.0, 1.0])[:, None, None]
+    >>> signs = np.sign(scores[:, 0])
+    >>> calibration = ViewScoreCalibration(scores, scores, signs, np.array([0.5, 0.5]))
+    >>> calibration.probabilities(np.array([[[0.0]], [[np.nan]], [[3.0]]])).round(2).tolist()
+    [[0.5, 0.5], [0.5, 0.5], [0.02, 0.98]]
     """
 
     held_out: Array
@@ -59,7 +107,18 @@ class ViewScoreCalibration:
     shares: Array
 
     def probabilities(self, scores: Array) -> Array:
-        """Of each class (n_samples, n_classes), for scores (n_samples, n_views, n_functions)."""
+        """Probability of each class.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples, n_views, n_functions)
+            NaN where a sample lacks the view.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            The shares of the classes among the labels where there is no score.
+        """
         result = np.tile(self.shares, (len(scores), 1))
         if len(self.shares) == 1:
             return result
