@@ -84,7 +84,9 @@ class Setting:
             random_state=_state(seed, repeat),
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter(
+                "ignore", UserWarning
+            )  # of convergence, and of components left empty, which are counted
             model.fit(views)
         found = {"criterion": float(model.criterion_), "log_likelihood": _log_likelihood(model, views)}
         return self.scored(labels_true, model.labels_, repeat, **found, sweeps=model.n_iter_)

@@ -23,6 +23,8 @@ _NOTE = f"""\
 Average cluster entropy in bits (lower is better), mean ± standard error over the repetitions, one start each. In brackets the
 difference from what the row or column is held against, and in words what a paired t test says of it: *above* or *below* where
 p < {ALPHA:g} (two-sided), else *even*."""
+# Of one repetition, whose differences have no standard error.
+_NO_TEST = "no test: one repetition"
 _VERDICTS = ("below", "even", "above")
 _STARTS = {RANDOM: "random", CLUSTERED: "k-means"}
 
@@ -105,11 +107,11 @@ def _claims(summary: pd.DataFrame) -> pd.DataFrame:
         splits = _chosen(summary, part="splits", smoothing=smoothing)
         best = splits.loc[splits.groupby("data", sort=False)["mean"].idxmin(), "n_views"]
         of, texts = f"pseudo-count {smoothing:g}", splits["data"].nunique()
-        pairs = {n: _chosen(splits, n_views=n)["verdict"].eq("below").sum() for n in (2, 3)}
+        pairs = {n: _below(_chosen(splits, n_views=n), texts) for n in (2, 3)}
         rows += [
             (f"best number of views above one, {of}", "5 of 6", f"{(best > 1).sum()} of {texts}"),
-            (f"two views below one, {of}", "4 of 6", f"{pairs[2]} of {texts}"),
-            (f"three views below two, {of}", "2 of 6", f"{pairs[3]} of {texts}"),
+            (f"two views below one, {of}", "4 of 6", pairs[2]),
+            (f"three views below two, {of}", "2 of 6", pairs[3]),
             (f"best number of views above two, {of}", "4 of 6", f"{(best > 2).sum()} of {texts}"),
         ]
     consensus = summary[(summary["part"] == "consensus") & (summary["start"] == RANDOM)]
@@ -125,8 +127,15 @@ def _claims(summary: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["statement", "paper", "here"])
 
 
+def _below(rows: pd.DataFrame, n_texts: int) -> str:
+    """How many are significantly below what they are held against, of so many texts."""
+    return f"{rows['verdict'].eq('below').sum()} of {n_texts}" if rows["verdict"].any() else _NO_TEST
+
+
 def _tally(rows: pd.DataFrame, words: Sequence[str] = _VERDICTS) -> str:
     """How many verdicts of each kind."""
+    if not rows["verdict"].any():
+        return _NO_TEST
     counts = rows["verdict"].value_counts()
     return ", ".join(f"{word} {counts.get(kind, 0)}" for word, kind in zip(_VERDICTS, words, strict=True))
 

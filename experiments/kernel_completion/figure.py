@@ -31,6 +31,7 @@ def draw(folder: Path) -> Path:
             )
         axis.set(xlabel="values removed, %", ylabel=label, xticks=sorted(chosen["percent"].unique()))
     axes[0].legend(fontsize=8)
+    figure.suptitle(f"Ionosphere (351 rows, 34 features, each a view), {chosen['n'].max()} trials", fontsize=11)
     path = folder / "figure1.svg"
     figure.savefig(path, metadata={"Date": None})
     return path

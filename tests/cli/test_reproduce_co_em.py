@@ -69,6 +69,27 @@ def test_runs_as_a_whole(paper, problems, monkeypatch):
     assert result["tables"].count("## ") == 8
 
 
+def test_one_repetition_tests_nothing_and_says_so(paper):
+    same = {"data": "text", "method": "co-EM", "smoothing": 1.0, "n_clusters": 2, "sweeps": 5, "clusters": 2}
+
+    def claims(n_repeats):
+        rows = [
+            same | {"part": "splits", "start": "random", "n_views": n_views, "consensus": "1"}
+            | {"repeat": repeat, "bits": 2.0 - 0.3 * n_views + 0.001 * repeat * n_views}
+            for n_views in (1, 2, 3) for repeat in range(n_repeats)
+        ]  # fmt: skip
+        rows += [
+            same | {"part": "consensus", "start": "random", "n_views": 2, "consensus": weight}
+            | {"repeat": repeat, "bits": 1.5 - 0.5 * (weight == "1")}
+            for weight in ("0", "0.5", "1") for repeat in range(n_repeats)
+        ]  # fmt: skip
+        found = paper.tables._claims(paper.comparisons.summarize(rows)).set_index("statement")["here"]
+        return [found["two views below one, pseudo-count 1"], found["a weight of 0, against 1"]]
+
+    assert claims(1) == ["no test: one repetition"] * 2
+    assert claims(4) == ["1 of 1", "below 0, even 0, above 1"]
+
+
 def test_repetitions_do_not_depend_on_their_number(paper, problems):
     one, more = (list(paper.clusterings.splits(problems[1][0], repeats, 3)) for repeats in (range(1), range(2)))
     assert one == more[: len(one)]

@@ -8,6 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from coview import Views
+from coview.exceptions import ViewError
 from coview.mixture import ClassConditionalGaussianMixture, IncompleteGaussianMixture
 
 from ..golden.loader import GOLDEN, compare
@@ -177,6 +178,18 @@ def test_rows_and_views_with_nothing_observed():
     model = ClassConditionalGaussianMixture(2, random_state=0).fit(blocks, y)
     assert np.isfinite(model.predict_proba(blocks)).all()
     assert np.isfinite(model.conditional(blocks).mean()).all()
+
+
+def test_a_fit_to_nothing_is_refused():
+    with pytest.raises(ViewError, match="Not one value is observed"):
+        ClassConditionalGaussianMixture().fit(np.full((4, 2), np.nan), ["a", "b", "a", "b"])
+
+
+def test_auto_names_columns_of_few_values_that_it_followed():
+    rng = np.random.default_rng(0)
+    blocks = {"a": rng.normal(size=(200, 1)), "b": rng.integers(2, size=(200, 1)).astype(float)}
+    with pytest.warns(UserWarning, match="no variation of column 0 of view 'b'"):
+        ClassConditionalGaussianMixture("auto", random_state=0).fit(blocks, np.repeat(["a", "b"], 100))
 
 
 def test_no_labels_raise_and_short_fits_warn():

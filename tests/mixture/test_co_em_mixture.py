@@ -262,7 +262,8 @@ def test_scale_of_numbers_does_not_matter():
 
 def test_repeated_rows_and_fewer_distinct_rows_than_components():
     X = np.repeat(np.array([[0.0, 1.0], [5.0, 5.0]]), 10, axis=0)
-    model = CoEMMixture(3, random_state=0).fit([X, X])
+    with pytest.warns(UserWarning, match="without samples in 1 of its components"):
+        model = CoEMMixture(3, random_state=0).fit([X, X])
     assert len(set(model.labels_[:10]) & set(model.labels_[10:])) == 0
     assert np.isfinite(model.score_samples([X, X])).all()
 
@@ -355,3 +356,13 @@ def test_words_that_sum_to_more_than_one():
     start = [{"theta": [[0.5, 0.6], [0.5, 0.5]]}]
     with pytest.raises(ValueError, match="theta of view 'view_0' must be probabilities"):
         CoEMMixture(2, distributions="multinomial", params_init=start).fit([np.ones((3, 2))])
+
+
+def test_components_left_without_samples_are_named():
+    rng = np.random.default_rng(0)
+    group = np.arange(60) % 2
+    views = [np.array([rng.multinomial(20, np.eye(2)[g] * 0.8 + 0.1) for g in group], dtype=float) for _ in range(2)]
+    start = [{"theta": np.array([[0.9, 0.1], [0.1, 0.9], [0.5, 0.5]])} for _ in views]
+    with pytest.warns(UserWarning, match=r"without samples in 1 of its components: 2\. Where views have many words"):
+        model = CoEMMixture(3, distributions="multinomial", params_init=start).fit(views)
+    assert np.bincount(model.labels_, minlength=3)[2] == 0

@@ -4,6 +4,7 @@ import json
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
@@ -229,7 +230,6 @@ DEGENERATE = {
     "far more features than rows": lambda X: np.random.default_rng(0).normal(size=(6, 40)),
     "repeated rows": lambda X: np.repeat(X[:2], 10, axis=0),
     "all rows the same": lambda X: np.full((10, 3), 0.1),
-    "nothing observed at all": lambda X: np.full((5, 3), np.nan),
     "a single feature": lambda X: X[:, :1],
     "a constant feature": lambda X: np.column_stack([X, np.full(len(X), 0.1)]),
     "a feature twice": lambda X: np.column_stack([X, X[:, 0]]),
@@ -249,6 +249,34 @@ def test_degenerate_data_give_finite_answers(name, covariance_type):
     np.testing.assert_allclose(model.responsibilities(X).sum(axis=1), 1.0)
     np.testing.assert_array_equal(np.isnan(X), np.isnan(X) & np.isfinite(model.impute(X)))
     assert np.isfinite(conditional.sample(2, random_state=0)).all()
+
+
+def test_a_fit_to_nothing_is_refused():
+    nothing = {"a": np.full((5, 3), np.nan), "b": np.full((5, 1), np.nan)}
+    with pytest.raises(ViewError, match="Not one value is observed: all 5 samples miss all features of 'a', 'b'"):
+        IncompleteGaussianMixture().fit(nothing)
+
+
+def with_switches(n=200):
+    """Numbers of one group, and two columns of 0 and 1 that say nothing of it."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.normal(size=n), "pulse": rng.normal(size=n)})
+    return table.assign(smoker=rng.integers(2, size=n), fever=rng.integers(2, size=n))
+
+
+def test_auto_names_columns_of_few_values_that_it_followed():
+    table = with_switches()
+    with pytest.warns(UserWarning, match=r"no variation of smoker of view 'w', fever of view 'w'\. BIC rewards"):
+        model = IncompleteGaussianMixture("auto", random_state=0).fit({"w": table})
+    assert model.n_components_ > 1
+    IncompleteGaussianMixture(2, random_state=0).fit({"w": table})  # a number that was asked for needs no warning
+
+
+def test_auto_does_not_warn_of_narrow_groups_of_numbers():
+    rng = np.random.default_rng(0)
+    group = rng.integers(2, size=200)
+    X = 1e4 * group[:, None] + rng.normal(size=(200, 2))
+    assert IncompleteGaussianMixture("auto", random_state=0).fit(X).n_components_ == 2
 
 
 def test_a_row_with_nothing_observed_says_nothing():
@@ -422,3 +450,12 @@ def test_wrong_settings_raise():
         IncompleteGaussianMixture("auto", means_init=np.zeros((3, 4))).fit(X)
     with pytest.raises(ValueError, match="must not exceed n_samples=12"):
         IncompleteGaussianMixture(13).fit(X)
+
+
+def test_a_conditional_says_what_it_is():
+    X, _ = clusters(6, 60)
+    X[:5, 0], X[3:9, 1] = np.nan, np.nan
+    conditional = IncompleteGaussianMixture(2, random_state=0).fit(X).conditional(X)
+    assert repr(conditional) == (
+        "<ConditionalMixture of 60 rows, 4 features, 2 components: 11 missing values in 4 patterns>"
+    )

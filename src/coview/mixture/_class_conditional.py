@@ -22,10 +22,17 @@ from coview.inference import (
     warn_unless_converged,
 )
 from coview.labels import encode_labels
+from coview.mixture._base import refuse_unseen
 from coview.mixture._class_parameters import read_class_components, read_class_prior
 from coview.mixture._conditional_mixture import ConditionalMixture
 from coview.mixture._gaussian_density import GaussianDensity
-from coview.mixture._gaussian_fitting import estimation_rules, fit_best_size, follow_best_start, follow_last_solution
+from coview.mixture._gaussian_fitting import (
+    estimation_rules,
+    fit_best_size,
+    follow_best_start,
+    follow_last_solution,
+    warn_of_spikes,
+)
 
 __all__ = ["ClassConditionalGaussianMixture"]
 
@@ -46,7 +53,8 @@ class ClassConditionalGaussianMixture(LabeledClassifierMixin, GaussianDensity):
     ----------
     n_components : int or "auto", default=1
         Of each class. "auto" raises the number until BIC has not improved twice, among those whose components have at least
-        twice as many samples as features to estimate a covariance from.
+        twice as many samples as features to estimate a covariance from. A warning names features of few values, such as 0
+        and 1, that it followed until a component held one of them.
     covariance_type : {"view", "full", "diag"}, default="view"
         Views that are independent given the component, as in [1]_; any covariance; independent features.
     pooling : {"auto", "none", "covariance", "density"}, default="auto"
@@ -240,6 +248,7 @@ class ClassConditionalGaussianMixture(LabeledClassifierMixin, GaussianDensity):
         self._validate_params()
         views, y = self._validate_views_target(X, y, reset=True)
         table, before = views.stacked(), vars(self).get("classes_")
+        refuse_unseen(table, self.view_names_)
         self.classes_, codes = encode_labels(y, missing_label=self.missing_label, classes=self.classes)
         if (codes < 0).all():
             raise ValueError("No sample of y is labeled, so the classes cannot be told apart. Label at least one.")
@@ -252,6 +261,8 @@ class ClassConditionalGaussianMixture(LabeledClassifierMixin, GaussianDensity):
         else:
             run, self.bic_by_n_components_ = self._best_run(table, codes, check_random_state(self.random_state))
         warn_unless_converged(run, tol=self.tol, name=type(self).__name__)
+        if self.n_components == "auto":
+            warn_of_spikes(run.parameters, table, self._feature_labels(), name=type(self).__name__)
         self._store(run, n_labels, len(table))
         self.label_distributions_ = self._class_probabilities(table)
         return self

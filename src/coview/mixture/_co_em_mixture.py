@@ -30,7 +30,7 @@ from coview.mixture._co_em_inputs import (
     given_start,
     real_numbers,
 )
-from coview.mixture._co_em_model import CoEMModel, first_largest
+from coview.mixture._co_em_model import CoEMModel, first_largest, warn_of_empty_components
 from coview.views import Views
 
 __all__ = ["CoEMMixture"]
@@ -135,6 +135,8 @@ class CoEMMixture(CoEMModel):
     -----
     ConvergenceWarning
         If the best run did not converge.
+    UserWarning
+        If components are left without samples.
 
     Notes
     -----
@@ -268,6 +270,9 @@ class CoEMMixture(CoEMModel):
         run = best_em_run(lambda start: self._run(problem, start), self._starts(problem, codes), n_jobs=self.n_jobs)
         warn_unless_converged(run, tol=self.tol, name="CoEMMixture")
         self._store(problem, run)
+        if self.weights_init is None and self.max_iter:
+            used = None if codes is None else np.isin(self.component_classes_, codes)
+            warn_of_empty_components(self._priors, len(views), used, smoothing=self.smoothing)
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[Any]:

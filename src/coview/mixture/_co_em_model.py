@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,12 @@ from coview.inference import (
 from coview.mixture._co_em_inputs import categories, counts, indicators, per_view, real_numbers
 from coview.views import Views, check_complete_rows
 
-__all__ = ["CoEMModel", "first_largest", "logarithm"]
+__all__ = ["CoEMModel", "first_largest", "logarithm", "warn_of_empty_components"]
 
 Array = NDArray[np.float64]
+
+# Expected number of samples below which a component counts as empty.
+_EMPTY = 0.5
 
 
 class CoEMModel(LabeledClassifierMixin, MultiViewEstimator):
@@ -174,6 +178,32 @@ class CoEMModel(LabeledClassifierMixin, MultiViewEstimator):
         return [
             local_posterior(logarithm(prior), density) for prior, density in zip(self._priors, densities, strict=True)
         ]
+
+
+def warn_of_empty_components(
+    priors: Array, n_samples: int, used: NDArray[np.bool_] | None, *, smoothing: float
+) -> None:
+    """Warn of components of a fit that no sample is left in.
+
+    Parameters
+    ----------
+    priors : ndarray of shape (n_views, n_components)
+    n_samples : int
+    used : ndarray of shape (n_components,), dtype=bool, or None
+        Components of classes that have labels; None for all.
+    smoothing : float
+        As for `CoEMMixture`.
+    """
+    is_empty = n_samples * priors.max(axis=0) < _EMPTY
+    empty = np.flatnonzero(is_empty if used is None else is_empty & used)
+    if empty.size:
+        warnings.warn(
+            f"CoEMMixture(n_components={priors.shape[1]}) is left without samples in {empty.size} of its components: "
+            f"{', '.join(map(str, empty))}. Where views have many words lower smoothing ({smoothing:g}) to keep small "
+            "components, raise n_init, or ask for fewer components.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def first_largest(values: Array) -> NDArray[np.intp]:

@@ -90,6 +90,13 @@ class ConditionalMixture(Sequence[ConditionalRow]):
     def __len__(self) -> int:
         return len(self._table)
 
+    def __repr__(self) -> str:
+        n_samples, n_features = self._table.shape
+        return (
+            f"<ConditionalMixture of {n_samples} rows, {n_features} features, {self.weights.shape[1]} components: "
+            f"{int(np.isnan(self._table).sum())} missing values in {len(self._patterns)} patterns>"
+        )
+
     @overload
     def __getitem__(self, index: int) -> ConditionalRow: ...
     @overload

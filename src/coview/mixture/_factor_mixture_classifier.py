@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, LabeledClassifierMixin
 from coview.labels import encode_labels, target_values
+from coview.mixture._base import refuse_unseen
 from coview.mixture._factor_mixture_model import FactorMixtureModel
 from coview.mixture._factor_mixture_starts import check_labels_possible
 
@@ -198,6 +199,7 @@ class FactorMixtureClassifier(LabeledClassifierMixin, FactorMixtureModel):
         self._validate_params()
         views, target = self._validate_views_target(X, y, reset=True)
         table = views.stacked()
+        refuse_unseen(table, self.view_names_)
         self.classes_, codes = encode_labels(
             target, missing_label=self.missing_label, classes=self._declared_classes(target)
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -29,6 +30,7 @@ __all__ = [
     "follow_last_solution",
     "n_free_parameters",
     "starts",
+    "warn_of_spikes",
 ]
 
 Array = NDArray[np.float64]
@@ -38,6 +40,10 @@ Run = EMRun[GaussianMixtureParameters]
 _RIDGE = 1e-6
 # Iterations of every start, before the best of them goes on.
 _SCREENING = 30
+# Variance within a component, as a share of that of the feature, at which the component holds a single value of it; and how
+# common that value must be among those observed.
+_SPIKE, _COMMON = 1e-4, 0.05
+_MOST_NAMED = 5
 
 
 def estimation_rules(reg_covar: float | None, table: Array, **rules: bool) -> EstimationRules:
@@ -134,3 +140,43 @@ def n_free_parameters(blocks: Sequence[NDArray[np.intp]], n_components: int, *, 
     p = sum(len(block) for block in blocks)
     of_covariance = sum(len(block) * (len(block) + 1) // 2 for block in blocks)
     return n_components * (p + 1) - 1 + (1 if tied else n_components) * of_covariance
+
+
+def warn_of_spikes(parameters: GaussianMixtureParameters, table: Array, labels: Sequence[str], *, name: str) -> None:
+    """Warn of features that vary, but not within some component: one per value of a binary column, say.
+
+    The density is as high there as the least variance lets it be, so that BIC asks for such components whatever the data.
+
+    Parameters
+    ----------
+    parameters : GaussianMixtureParameters
+    table : ndarray of shape (n_samples, n_features)
+    labels : sequence of str
+        What to call each feature.
+    name : str
+        Of the estimator.
+    """
+    if len(parameters.weights) == 1:
+        return
+    covariances = parameters.covariances
+    within = covariances if covariances.ndim == 2 else np.einsum("kii->ki", covariances)
+    spikes = (within < _SPIKE * feature_variances(table)[1]) & (parameters.weights > 0.0)[:, None]
+    found = [feature for feature in np.flatnonzero(spikes.any(axis=0)) if _has_common_value(table[:, feature])]
+    if not found:
+        return
+    shown = ", ".join(labels[feature] for feature in found[:_MOST_NAMED])
+    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    held = int(spikes[:, found].any(axis=1).sum())
+    warnings.warn(
+        f"{name}(n_components='auto') followed single values to its {len(parameters.weights)} components: within {held} of them "
+        f"there is no variation of {shown}{more}. BIC rewards this in columns of few values, such as 0 and 1, whether or not "
+        "there are groups. Give n_components as a number, raise reg_covar, or leave such columns out.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def _has_common_value(column: Array) -> bool:
+    """Whether a feature has several values, one of which many rows share."""
+    values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+    return bool(len(values) > 1 and counts.max() >= max(2.0, _COMMON * counts.sum()))

@@ -30,6 +30,7 @@ from coview.mixture._gaussian_fitting import (
     follow_last_solution,
     n_free_parameters,
     starts,
+    warn_of_spikes,
 )
 from coview.mixture._gaussian_parameters import read_covariances, read_means, read_weights
 
@@ -49,6 +50,7 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
     n_components : int or "auto", default=1
         "auto" raises the number until BIC has not improved twice, among those whose components have at least twice as many
         samples as features to estimate a covariance from. Outliers with a component of their own end that search: fix it then.
+        A warning names features of few values, such as 0 and 1, that it followed until a component held one of them.
     covariance_type : {"full", "diag", "view", "factor"}, default="full"
         Covariance of each component: any; of independent features; of views that are independent given the component
         (one block per view); or few directions beside noise, :math:`A A^T + \sigma^2 I` on standardized features (then the
@@ -264,6 +266,8 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
         else:
             run, self.bic_by_n_components_ = fit_best_size(fit, em, self.n_components, largest=self.max_components)
         warn_unless_converged(run, tol=self.tol, name=type(self).__name__)
+        if self.n_components == "auto":
+            warn_of_spikes(run.parameters, table, self._feature_labels(), name=type(self).__name__)
         self._store(run, len(table))
         return self
 
