@@ -161,7 +161,7 @@ def warn_of_spikes(parameters: GaussianMixtureParameters, table: Array, labels: 
     covariances = parameters.covariances
     within = covariances if covariances.ndim == 2 else np.einsum("kii->ki", covariances)
     spikes = (within < _SPIKE * feature_variances(table)[1]) & (parameters.weights > 0.0)[:, None]
-    found = [feature for feature in np.flatnonzero(spikes.any(axis=0)) if _has_common_value(table[:, feature])]
+    found = [feature for feature in np.flatnonzero(spikes.any(axis=0)).tolist() if _has_common_value(table[:, feature])]
     if not found:
         return
     shown = ", ".join(labels[feature] for feature in found[:_MOST_NAMED])

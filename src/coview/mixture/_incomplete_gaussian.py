@@ -366,16 +366,7 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
         return np.asarray(self.responsibilities(X).argmax(axis=1))
 
     def predict_proba(self, X: Any) -> Array:
-        """Responsibilities, under the name that scikit-learn gives them.
-
-        Parameters
-        ----------
-        X : Views or anything that Views takes
-
-        Returns
-        -------
-        responsibilities : ndarray of shape (n_samples, n_components)
-        """
+        """Responsibilities of X (n_samples, n_components), under the name that scikit-learn gives them."""
         return self.responsibilities(X)
 
     def score(self, X: Any, y: Any = None) -> float:
