@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from coview.semi_supervised import CoTrainingClassifier
-from coview.semi_supervised._co_training_rounds import CoTraining, Rules
+from coview.semi_supervised._co_training_rounds import ClassRounds, Rules
 
 DOCUMENT = json.loads((Path(__file__).parent.parent / "golden" / "cotraining_core.json").read_text(encoding="utf-8"))
 CASES = [pytest.param(case, id=case["name"]) for case in DOCUMENT["cases"]]
@@ -63,12 +63,12 @@ def steps(case):
         seen.append(dict(zip(rows.tolist(), values.tolist(), strict=True)))
         return np.column_stack([-values, values])
 
-    training = CoTraining(score, np.ones((len(y), 2), dtype=bool), codes, order, rules)
+    training = ClassRounds(score, np.ones((len(y), 2), dtype=bool), codes, order, rules)
     trace = []
     while training.step():
         last = training.history.where(training.history.rounds == training.n_rounds)
         added = {}
-        for view, sample, code in zip(last.views, last.samples, last.codes, strict=True):
+        for view, sample, code in zip(last.views, last.samples, last.labels, strict=True):
             added.setdefault((int(sample), 2 * int(code) - 1), []).append(int(view))
         trace.append((seen[-2:], [[*key, views] for key, views in added.items()], training.pool.tolist()))
     return trace, training

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, StrOptions
 from coview.labels import encode_labels
-from coview.semi_supervised._co_training_rounds import CoTraining, LabelingHistory, Rules
+from coview.semi_supervised._co_training_rounds import ClassRounds, LabelingHistory, Rules
 from coview.views import Views
 from coview.viewwise import ViewwiseClassifier, class_margins, fitted_learner, has_probabilities, scores_of
 
@@ -220,8 +220,15 @@ class CoTrainingClassifier(ViewwiseClassifier):
             n_rounds=self.n_rounds,
             pool_size=self.pool_size,
         )
-        training = CoTraining(learners.scores, np.asarray(views.presence), shown, order, rules)
-        self._run(training, learners, views, codes, (codes >= 0) & (shown < 0))
+        training = ClassRounds(learners.scores, np.asarray(views.presence), shown, order, rules)
+        aside = np.flatnonzero((codes >= 0) & (shown < 0))
+        held, truth = views[aside], codes[aside]
+
+        def accuracy() -> float:
+            self._store_learners(learners.fitted(training.labels), self._shares)
+            return float((self._best(held, None) == truth).mean())
+
+        training.run(accuracy if aside.size else None, self.patience)
         self._finish(training, learners, views, codes)
         return self
 
@@ -269,54 +276,25 @@ class CoTrainingClassifier(ViewwiseClassifier):
             )
         return shown
 
-    def _run(
-        self, training: CoTraining, learners: _Learners, views: Views, codes: Codes, aside: NDArray[np.bool_]
-    ) -> None:
-        """All rounds; with labels kept aside until they are predicted no better, and back to the last that was best."""
-        if not aside.any():
-            while training.step():
-                pass
-            self.stop_reason_ = training.stop_reason
-            return
-        held, truth = views[np.flatnonzero(aside)], codes[aside]
-        best, gained, last_best, reason = self._accuracy(training, learners, held, truth), 0, 0, ""
-        while not reason and training.step():
-            found = self._accuracy(training, learners, held, truth)
-            if found > best:
-                best, gained = found, training.n_rounds
-            elif training.n_rounds - gained >= self.patience:
-                reason = "validation"
-            if found == best:
-                last_best = training.n_rounds
-        training.take_back(last_best)
-        self.stop_reason_ = reason or training.stop_reason
-
-    def _accuracy(self, training: CoTraining, learners: _Learners, held: Views, truth: Codes) -> float:
-        self._store_learners(learners.fitted(training.labels), self._shares)
-        return float((self._best(held, None) == truth).mean())
-
-    def _finish(self, training: CoTraining, learners: _Learners, views: Views, codes: Codes) -> None:
+    def _finish(self, training: ClassRounds, learners: _Learners, views: Views, codes: Codes) -> None:
         """The last fits, and what is kept of the rounds."""
         training.labels[:] = np.where(views.presence.T & (codes >= 0), codes, training.labels)
         self._store_learners(learners.fitted(training.labels), self._shares)
         self._calibrate(views, codes)
-        self.n_rounds_ = training.n_rounds
-        self._store_history(training.history)
+        self.n_rounds_, self.stop_reason_ = training.n_rounds, training.stop_reason
+        history = training.history
+        self._history_numbers = np.column_stack([history.rounds, history.views, history.samples, history.labels])
+        self._history_confidences = history.confidences
         self._check_answerable(views, None, "Drop these samples, or set no_view='prior'.")
         self._store_distributions(views)
-
-    def _store_history(self, history: LabelingHistory) -> None:
-        self._history_numbers = np.column_stack([history.rounds, history.views, history.samples, history.codes])
-        self._history_confidences = history.confidences
 
     @property
     def labeling_history_(self) -> pd.DataFrame:
         """Labels given: round (from 1), view, sample (position), label, confidence."""
         check_is_fitted(self, "n_rounds_")
         rounds, views, samples, codes = self._history_numbers.T
-        names = np.array(self.view_names_, dtype=object)
-        columns = {"round": rounds, "view": names[views], "sample": samples, "label": self.classes_[codes]}
-        return pd.DataFrame(columns | {"confidence": self._history_confidences})
+        history = LabelingHistory(rounds, views, samples, codes, self._history_confidences)
+        return history.table(self.view_names_, self.classes_[codes])
 
 
 class _Learners:
