@@ -13,6 +13,7 @@ _SUBPACKAGES = (
     "cli",
     "compose",
     "datasets",
+    "ensemble",
     "files",
     "gaussian_process",
     "graphs",

@@ -43,6 +43,7 @@ MIXTURES: dict[str, dict[str, Any]] = {
 EXACT_LOGISTIC = LogisticRegression(tol=1e-12, max_iter=10_000)
 OF_ESTIMATORS: dict[str, dict[str, Any]] = {
     "CoTrainingClassifier": {"estimators": EXACT_LOGISTIC, "n_rounds": 3, "random_state": 0},
+    "ViewVotingClassifier": {"estimators": EXACT_LOGISTIC, "random_state": 0},
 }
 
 

@@ -24,6 +24,7 @@ KNOWN = {
     "FactorMixture",
     "FactorMixtureClassifier",
     "IncompleteGaussianMixture",
+    "ViewVotingClassifier",
 }
 NOT_ON_ARRAYS = {"TableEncoder"}  # gives Views, not an array: its own tests say what it keeps of the conventions
 NAMES = sorted(set(all_estimators()) - NOT_ON_ARRAYS)
@@ -38,6 +39,7 @@ SEMI_SUPERVISED = {
     "CoRegularizedLogisticRegression",
     "CoTrainingClassifier",
     "FactorMixtureClassifier",
+    "ViewVotingClassifier",
 }
 
 

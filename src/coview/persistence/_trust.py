@@ -19,6 +19,7 @@ COVIEW_TYPES = frozenset(
         "coview.compose._concatenate.ConcatenateViews",
         "coview.compose._table_encoder.TableEncoder",
         "coview.compose._view_encoder.ViewEncoder",
+        "coview.ensemble._voting.ViewVotingClassifier",
         "coview.gaussian_process._co_training_classifier.BayesianCoTrainingClassifier",
         "coview.gaussian_process._co_training_regressor.BayesianCoTrainingRegressor",
         "coview.gaussian_process._kernel_transformer.CoTrainingKernelTransformer",

@@ -2,6 +2,7 @@
 
 from coview.viewwise._classifier import ViewwiseClassifier
 from coview.viewwise._learners import (
+    calibrated_log_probabilities,
     calibration_of,
     class_margins,
     fitted_learner,
@@ -11,15 +12,19 @@ from coview.viewwise._learners import (
     seeded,
     templates_by_view,
 )
+from coview.viewwise._out_of_fold import out_of_fold_probabilities, stratified_folds
 
 __all__ = [
     "ViewwiseClassifier",
+    "calibrated_log_probabilities",
     "calibration_of",
     "class_margins",
     "fitted_learner",
     "has_probabilities",
     "log_probabilities",
+    "out_of_fold_probabilities",
     "scores_of",
     "seeded",
+    "stratified_folds",
     "templates_by_view",
 ]

@@ -13,12 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.base import LabeledClassifierMixin, MultiViewEstimator
 from coview.exceptions import ViewError
-from coview.inference import PlattScaling
 from coview.views import Views, some
 from coview.viewwise._learners import (
+    calibrated_log_probabilities,
     calibration_of,
     has_probabilities,
-    log_probabilities,
     scores_of,
     seeded,
     templates_by_view,
@@ -203,19 +202,9 @@ class ViewwiseClassifier(LabeledClassifierMixin, MultiViewEstimator):
 
     def _view_log_probabilities(self, views: Views, name: str) -> Array:
         """Log probabilities of the samples that have the view (n_present, n_classes)."""
-        learner, known = self.estimators_[name], self._known[name]
-        if has_probabilities(learner):
-            return log_probabilities(learner, views[name], known, self._shares)
-        if name not in self._calibration:
-            return np.repeat(
-                np.log(np.maximum(self._shares, np.finfo(np.float64).tiny))[None], views[name].shape[0], axis=0
-            )
-        scores = scores_of(learner, views[name], known, self._shares)
-        columns = [PlattScaling(*pair).probability(scores[:, k]) for k, pair in enumerate(self._calibration[name])]
-        if len(self.classes_) == 2:
-            columns[0] = 1.0 - columns[1]
-        odds = np.maximum(np.column_stack(columns), np.finfo(np.float64).tiny)
-        return np.asarray(np.log(odds / odds.sum(axis=1, keepdims=True)))
+        return calibrated_log_probabilities(
+            self.estimators_[name], views[name], self._known[name], self._shares, self._calibration.get(name)
+        )
 
     def _probabilities(self, views: Views, view: str | None) -> Array:
         """Product, or mean, of the probabilities of the views that a sample has; shares of the labels where it has none."""

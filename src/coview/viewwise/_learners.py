@@ -15,6 +15,7 @@ from coview.exceptions import ViewError
 from coview.inference import PlattScaling
 
 __all__ = [
+    "calibrated_log_probabilities",
     "calibration_of",
     "class_margins",
     "fitted_learner",
@@ -206,6 +207,44 @@ def log_probabilities(estimator: Any, rows: Any, known: NDArray[np.int64], share
         logs[:, known] += np.log(max(1.0 - rest, np.finfo(np.float64).tiny))
         logs[:, unseen] = np.log(np.maximum(shares[unseen], np.finfo(np.float64).tiny))
     return np.maximum(logs, _LEAST_LOG)
+
+
+def calibrated_log_probabilities(
+    estimator: Any, rows: Any, known: NDArray[np.int64], shares: Array, calibration: Array | None = None
+) -> Array:
+    """Logarithms of class probabilities of any estimator with probabilities or a decision function.
+
+    Parameters
+    ----------
+    estimator, rows, known, shares
+        As in :func:`log_probabilities`.
+    calibration : ndarray of shape (n_classes, 2), default=None
+        Sigmoids of :func:`calibration_of`, for an estimator without probabilities; without them it says the shares.
+
+    Returns
+    -------
+    logs : ndarray of shape (n_samples, n_classes)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import LinearSVC
+    >>> from coview.viewwise import calibrated_log_probabilities
+    >>> estimator = LinearSVC().fit([[-1.0], [1.0]], ["a", "b"])
+    >>> shares = np.array([0.5, 0.5])
+    >>> np.exp(calibrated_log_probabilities(estimator, np.array([[2.0]]), np.array([0, 1]), shares)).round(2)
+    array([[0.5, 0.5]])
+    """
+    if has_probabilities(estimator):
+        return log_probabilities(estimator, rows, known, shares)
+    if calibration is None:
+        return np.repeat(np.log(np.maximum(shares, np.finfo(np.float64).tiny))[None], rows.shape[0], axis=0)
+    scores = scores_of(estimator, rows, known, shares)
+    columns = [PlattScaling(*pair).probability(scores[:, k]) for k, pair in enumerate(calibration)]
+    if len(shares) == 2:
+        columns[0] = 1.0 - columns[1]
+    odds = np.maximum(np.column_stack(columns), np.finfo(np.float64).tiny)
+    return np.asarray(np.log(odds / odds.sum(axis=1, keepdims=True)))
 
 
 def class_margins(scores: Array) -> Array:
