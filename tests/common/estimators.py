@@ -46,6 +46,12 @@ OF_ESTIMATORS: dict[str, dict[str, Any]] = {
     "ViewVotingClassifier": {"estimators": EXACT_LOGISTIC, "random_state": 0},
 }
 
+# Partitions, not functions of a row: what is compared is who is together with whom (test_clusterers).
+CLUSTERERS: dict[str, dict[str, Any]] = {
+    "BregmanAgglomerativeClustering": {},
+    "HybridHierarchicalClustering": {},
+}
+
 
 def all_estimators() -> dict[str, type[MultiViewEstimator]]:
     """Public classes derived from ``MultiViewEstimator``, by name."""
@@ -77,6 +83,8 @@ def small(name: str, **changes: Any) -> MultiViewEstimator:
         parameters = MIXTURES[name]
     if name in OF_ESTIMATORS:
         parameters = OF_ESTIMATORS[name]
+    if name in CLUSTERERS:
+        parameters = CLUSTERERS[name]
     return all_estimators()[name](**(parameters | changes))
 
 
@@ -85,10 +93,15 @@ def mixtures() -> list[tuple[str, MultiViewEstimator]]:
     return [(name, small(name)) for name in sorted(set(all_estimators()) & set(MIXTURES))]
 
 
+def clusterers() -> list[tuple[str, MultiViewEstimator]]:
+    """(label, instance) of the estimators that partition the samples."""
+    return [(name, small(name)) for name in sorted(set(all_estimators()) & set(CLUSTERERS))]
+
+
 def variants() -> list[tuple[str, MultiViewEstimator]]:
     """(label, instance) of every estimator, with the forms that take different routes listed one by one."""
     instances = []
-    for name in sorted(set(all_estimators()) - ROW_BY_ROW - set(MIXTURES)):
+    for name in sorted(set(all_estimators()) - ROW_BY_ROW - set(MIXTURES) - set(CLUSTERERS)):
         instances.append((name, small(name)))
         if name.startswith("BayesianCoTraining"):
             noise = {"noise_variance": 0.1} if name.endswith("Regressor") else {}

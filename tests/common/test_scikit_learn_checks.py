@@ -14,6 +14,7 @@ KNOWN = {
     "CoLaplacianLeastSquaresClassifier",
     "BayesianCoTrainingClassifier",
     "BayesianCoTrainingRegressor",
+    "BregmanAgglomerativeClustering",
     "ClassConditionalGaussianMixture",
     "CoEMMixture",
     "CoRegularizedLogisticRegression",
@@ -23,6 +24,7 @@ KNOWN = {
     "ExpectedKernelTransformer",
     "FactorMixture",
     "FactorMixtureClassifier",
+    "HybridHierarchicalClustering",
     "IncompleteGaussianMixture",
     "ViewVotingClassifier",
 }

@@ -1,6 +1,9 @@
 """Posteriors, evidences and averages: arrays in, arrays out."""
 
 from coview.inference._averaging import RunningMixture, Weighting, averaging_weights, weighted_quantile
+from coview.inference._bregman_divergences import BregmanDivergence, bregman_divergence
+from coview.inference._bregman_k_means import bregman_k_means
+from coview.inference._bregman_linkage import BregmanView, bregman_linkage
 from coview.inference._classes import class_probabilities, leave_one_out_class_scores, mixed_probabilities
 from coview.inference._co_em import (
     CoEM,
@@ -71,6 +74,7 @@ from coview.inference._gaussian_start import (
     gaussian_start,
     labeled_gaussian_start,
 )
+from coview.inference._hybrid_tree import HybridTree, hybrid_tree
 from coview.inference._labeled_covariance import (
     LabeledCovariance,
     concatenated,
@@ -118,6 +122,8 @@ from coview.inference._view_scores import ViewScoreCalibration, classes_of_score
 __all__ = [
     "GIVEN_START_PLATEAU",
     "BoxProgram",
+    "BregmanDivergence",
+    "BregmanView",
     "CategoricalComponents",
     "CoEM",
     "CoEMState",
@@ -153,6 +159,7 @@ __all__ = [
     "GaussianMixtureParameters",
     "HeldFeatures",
     "HeldView",
+    "HybridTree",
     "IndependentConditional",
     "JointFeatures",
     "JointPrior",
@@ -197,6 +204,9 @@ __all__ = [
     "averaged_posterior",
     "averaging_weights",
     "best_em_run",
+    "bregman_divergence",
+    "bregman_k_means",
+    "bregman_linkage",
     "certain_view_information",
     "choose_n_components",
     "class_probabilities",
@@ -224,6 +234,7 @@ __all__ = [
     "gaussian_affinity",
     "gaussian_log_density",
     "gaussian_start",
+    "hybrid_tree",
     "is_given_in_full",
     "joint_log_density",
     "label_information",

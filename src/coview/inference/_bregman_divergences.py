@@ -97,8 +97,8 @@ def bregman_divergence(
     Parameters
     ----------
     divergence : str, BregmanDivergence or pair of callables
-        ``"sqeuclidean"`` :math:`|x - y|^2`, ``"half_sqeuclidean"``, ``"kl"`` (generalized Kullback-Leibler, of entries that are not
-        negative), ``"itakura_saito"`` (of positive entries), ``"exponential"`` (:math:`\phi = e^x`), ``"logistic"`` (of entries
+        ``"sqeuclidean"`` :math:`|x - y|^2`, ``"half_sqeuclidean"``, ``"kl"`` (generalized Kullback-Leibler, of entries not below
+        0), ``"itakura_saito"`` (of positive entries), ``"exponential"`` (:math:`\phi = e^x`), ``"logistic"`` (of entries
         in [0, 1]: twice the binary cross entropy less its minimum, summed), or ``(phi, gradient)``: functions that act entry by
         entry, the divergence is the sum over features.
 
@@ -183,7 +183,9 @@ def _itakura_saito(x: Array, y: Array) -> Array:
 def _exponential(x: Array, y: Array) -> Array:
     u = x - y
     near = np.abs(u) < _NEAR
-    return np.asarray((np.exp(y) * np.where(near, _series(u, (1 / 2, 1 / 6, 1 / 24, 1 / 120)), np.expm1(u) - u)).sum(axis=-1))
+    return np.asarray(
+        (np.exp(y) * np.where(near, _series(u, (1 / 2, 1 / 6, 1 / 24, 1 / 120)), np.expm1(u) - u)).sum(axis=-1)
+    )
 
 
 def _logistic(x: Array, y: Array) -> Array:
@@ -199,14 +201,22 @@ def _named() -> dict[str, BregmanDivergence]:
 
     parts: list[BregmanDivergence] = [
         BregmanDivergence("sqeuclidean", _squared, norm, "", np.isfinite),
-        BregmanDivergence("half_sqeuclidean", lambda x, y: 0.5 * _squared(x, y), lambda x: 0.5 * norm(x), "", np.isfinite),
+        BregmanDivergence(
+            "half_sqeuclidean", lambda x, y: 0.5 * _squared(x, y), lambda x: 0.5 * norm(x), "", np.isfinite
+        ),
         BregmanDivergence("kl", _kl, entropy, "entries that are not negative", lambda x: x >= 0.0),
-        BregmanDivergence("itakura_saito", _itakura_saito, lambda x: -np.log(x).sum(axis=-1), "positive entries", lambda x: x > 0.0),
+        BregmanDivergence(
+            "itakura_saito", _itakura_saito, lambda x: -np.log(x).sum(axis=-1), "positive entries", lambda x: x > 0.0
+        ),
         BregmanDivergence(
             "exponential", _exponential, lambda x: np.exp(x).sum(axis=-1), "entries below 700", lambda x: x < 700.0
         ),
         BregmanDivergence(
-            "logistic", _logistic, lambda x: entropy(x) + entropy(1.0 - x), "entries in [0, 1]", lambda x: (x >= 0.0) & (x <= 1.0)
+            "logistic",
+            _logistic,
+            lambda x: entropy(x) + entropy(1.0 - x),
+            "entries in [0, 1]",
+            lambda x: (x >= 0.0) & (x <= 1.0),
         ),
     ]
     return {part.name: part for part in parts}

@@ -13,7 +13,8 @@ from coview.inference._bregman_divergences import BregmanDivergence
 __all__ = ["BregmanView", "bregman_linkage"]
 
 Array = NDArray[np.float64]
-# Costs are compared by their first digits, so that ties do not hang on rounding; below the second they count as zero.
+# Costs are compared by their first digits, so that ties do not hang on rounding; below the second, or that share of the cost of
+# all samples where that is less, they count as zero.
 _DIGITS = 12
 _ZERO = 1e-13
 # The matrix of costs is copied without its dead rows once these are this share.
@@ -70,8 +71,9 @@ def bregman_linkage(views: Sequence[BregmanView]) -> Array:
     >>> import numpy as np
     >>> from coview.inference import BregmanView, bregman_divergence, bregman_linkage
     >>> rows = np.array([[0.0], [1.0], [9.0]])
-    >>> bregman_linkage([BregmanView(rows, bregman_divergence("sqeuclidean"))]).tolist()
-    [[0.0, 1.0, 0.5, 2.0], [2.0, 3.0, 48.16666666666667, 3.0]]
+    >>> bregman_linkage([BregmanView(rows, bregman_divergence("sqeuclidean"))])
+    array([[ 0.        ,  1.        ,  0.5       ,  2.        ],
+           [ 2.        ,  3.        , 48.16666667,  3.        ]])
     """
     n = len(views[0].rows)
     state = _Agglomeration(views)
@@ -87,6 +89,7 @@ class _Agglomeration:
     def __init__(self, views: Sequence[BregmanView]) -> None:
         n = len(views[0].rows)
         self.views = [_ClustersOfView(view) for view in views]
+        self.zero = _ZERO * min(1.0, sum(view.weight * view.cost_of_all for view in self.views))
         self.total_weight = sum(view.weight for view in views)
         self.ids = np.arange(n)
         self.sizes = np.ones(n)
@@ -115,7 +118,7 @@ class _Agglomeration:
         a, b = self._cheapest()
         cost = self.costs[a, b]
         size = self.sizes[a] + self.sizes[b]
-        row = (float(self.ids[a]), float(self.ids[b]), float(cost if cost > _ZERO else max(cost, 0.0)), float(size))
+        row = (float(self.ids[a]), float(self.ids[b]), float(max(cost, 0.0)), float(size))
         for view in self.views:
             view.merge(a, b)
         self.ids[a], self.sizes[a], self.alive[b] = new_id, size, False
@@ -137,9 +140,9 @@ class _Agglomeration:
                 f"No two of the remaining {groups} clusters share a view, so nothing says how far apart they are. Leave out the "
                 "views that only some samples have, or cluster the groups apart."
             )
-        rows = np.flatnonzero(_ties(self.least, least))
+        rows = np.flatnonzero(_ties(self.least, least, self.zero))
         a = rows[self.ids[rows].argmin()]
-        columns = np.flatnonzero(_ties(self.costs[a], least) & self.alive)
+        columns = np.flatnonzero(_ties(self.costs[a], least, self.zero) & self.alive)
         return int(a), int(columns[self.ids[columns].argmin()])
 
     def _update_least(self, a: int, b: int, fresh: Array) -> None:
@@ -167,13 +170,15 @@ class _ClustersOfView:
     """Means and numbers of members of the clusters in one view."""
 
     def __init__(self, view: BregmanView) -> None:
-        present = ~np.isnan(view.rows).any(axis=1)
+        present = np.asarray(~np.isnan(view.rows).any(axis=1))
         self.divergence, self.weight = view.divergence, view.weight
         self.complete = bool(present.all())
+        self.cost_of_all = view.divergence.cost(view.rows[present])
+        # Where nobody has the view: any value in its domain, of which nothing that is used follows.
         fill = view.rows[present][0] if present.any() else np.ones(view.rows.shape[1])
-        self.means = np.where(present[:, None], view.rows, fill)  # where nobody has the view: any allowed value, weight 0
+        self.means: Array = np.asarray(np.where(present[:, None], view.rows, fill))
         self.counts = present.astype(np.float64)
-        self.potentials = self.divergence.potential(self.means)
+        self.potentials: Array = self.divergence.potential(self.means)
 
     def costs(self, i: int, others: slice) -> Array:
         counts = np.maximum(self.counts[others], _TINY) if not self.complete else self.counts[others]
@@ -195,10 +200,10 @@ class _ClustersOfView:
 _TINY = 1e-300
 
 
-def _ties(costs: Array, least: float) -> NDArray[np.bool_]:
+def _ties(costs: Array, least: float, zero: float) -> NDArray[np.bool_]:
     """Where costs equal the least one to the digits that count."""
-    if least <= _ZERO:
-        return costs <= _ZERO
+    if least <= zero:
+        return costs <= zero
     scale = 10.0 ** (np.floor(np.log10(least)) + 1 - _DIGITS)
     result = np.zeros(len(costs), dtype=bool)
     near = np.flatnonzero(costs <= least * (1.0 + 1e-10))

@@ -14,6 +14,8 @@ __all__ = [
 #: Classes of coview that are, or are part of, a fitted model.
 COVIEW_TYPES = frozenset(
     {
+        "coview.cluster._bregman.BregmanAgglomerativeClustering",
+        "coview.cluster._hybrid_hierarchical.HybridHierarchicalClustering",
         "coview.compose._columns.NumberColumns",
         "coview.compose._columns.TextColumn",
         "coview.compose._concatenate.ConcatenateViews",

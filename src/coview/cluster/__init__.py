@@ -1,0 +1,7 @@
+"""Clusters of samples that several views describe."""
+
+from coview.cluster._bregman import BregmanAgglomerativeClustering
+from coview.cluster._hierarchy import TreeNode
+from coview.cluster._hybrid_hierarchical import HybridHierarchicalClustering
+
+__all__ = ["BregmanAgglomerativeClustering", "HybridHierarchicalClustering", "TreeNode"]

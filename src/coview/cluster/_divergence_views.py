@@ -1,0 +1,60 @@
+"""Views as the Bregman clusterings need them: dense rows in the domain of their divergences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coview.exceptions import ViewError
+from coview.inference import BregmanView, bregman_divergence
+from coview.views import Views, some, value_per_view
+
+__all__ = ["bregman_views"]
+
+
+def bregman_views(views: Views, divergences: Any, weights: Any, *, what: str = "divergence") -> list[BregmanView]:
+    """One ``BregmanView`` per view, all of full height; raises where rows are sparse or outside the domain."""
+    nobody = np.flatnonzero(~views.presence.any(axis=1))
+    if len(nobody):
+        raise ViewError(
+            f"{len(nobody)} samples have no view, so nothing says where they belong: {some(views.index[nobody])}. Leave them out."
+        )
+    found = []
+    chosen = value_per_view(divergences, views.names, what)
+    for name, divergence, weight in zip(views.names, chosen, _checked_weights(weights, views.names), strict=True):
+        measure = bregman_divergence(divergence)
+        block = np.asarray(_dense(views, name), dtype=np.float64)
+        outside = ~measure.allowed(block)
+        if outside.any():
+            rows = np.flatnonzero(outside.any(axis=1))
+            value = block[rows[0]][outside[rows[0]]][0]
+            raise ViewError(
+                f"The divergence {measure.name!r} is defined for {measure.domain or 'finite numbers'}; view {name!r} has "
+                f"{int(outside.sum())} other entries, in samples {some(views.index[views.rows(name)[rows]])}, the first "
+                f"{float(value):.6g}. Shift or rescale the view, or choose another divergence for it."
+            )
+        rows_of_all = np.full((views.n_samples, block.shape[1]), np.nan)
+        rows_of_all[views.rows(name)] = block
+        found.append(BregmanView(rows_of_all, measure, weight))
+    return found
+
+
+def _dense(views: Views, name: str) -> NDArray[np.float64]:
+    block = views[name]
+    if hasattr(block, "toarray"):
+        raise ViewError(
+            f"View {name!r} is sparse, and clusters by Bregman divergences have dense means. Make it dense with toarray() if "
+            "that fits, or reduce it, say with sklearn.decomposition.TruncatedSVD or NMF."
+        )
+    return np.asarray(block)
+
+
+def _checked_weights(weights: Any, names: list[str]) -> list[float]:
+    if weights is None:
+        return [1.0] * len(names)
+    values = [float(weight) for weight in value_per_view(weights, names, "view_weights")]
+    if not all(np.isfinite(value) and value > 0.0 for value in values):
+        raise ValueError(f"view_weights must be positive and finite; got {values}.")
+    return values
