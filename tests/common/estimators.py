@@ -42,6 +42,7 @@ MIXTURES: dict[str, dict[str, Any]] = {
 # Of one estimator per view: some that do not depend on the order of rows by more than rounding.
 EXACT_LOGISTIC = LogisticRegression(tol=1e-12, max_iter=10_000)
 OF_ESTIMATORS: dict[str, dict[str, Any]] = {
+    "CoEMClassifier": {"estimators": EXACT_LOGISTIC, "schedule": "parallel", "max_iter": 3, "tol": 1.0},
     "CoTrainingClassifier": {"estimators": EXACT_LOGISTIC, "n_rounds": 3, "random_state": 0},
     "ViewVotingClassifier": {"estimators": EXACT_LOGISTIC, "random_state": 0},
 }

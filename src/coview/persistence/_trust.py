@@ -48,6 +48,7 @@ COVIEW_TYPES = frozenset(
         "coview.model_selection._transductive.CautiousStratifiedKFold",
         "coview.model_selection._transductive.TransductivePipeline",
         "coview.model_selection._transductive.TransductiveRegressor",
+        "coview.semi_supervised._co_em.CoEMClassifier",
         "coview.semi_supervised._co_training_classifier.CoTrainingClassifier",
         "coview.svm._svm_2k.SVM2K",
         "coview.semi_supervised._co_laplacian.CoLaplacianLeastSquaresClassifier",
