@@ -97,7 +97,7 @@ def _shared_out(weights: Array, used: list[int], names: list[str]) -> Array:
     if kept.sum() <= 0.0:
         lost = [names[v] for v in range(len(names)) if v not in used]
         raise ViewError(f"graph_weights give everything to views that no sample has: {lost}. Weigh another view.")
-    return kept / kept.sum() * weights.sum()
+    return np.asarray(kept / kept.sum() * weights.sum())
 
 
 def restricted(L: Any, joined: NDArray[np.bool_], kept: NDArray[np.bool_]) -> Any:
