@@ -21,6 +21,7 @@ COVIEW_TYPES = frozenset(
         "coview.compose._concatenate.ConcatenateViews",
         "coview.compose._table_encoder.TableEncoder",
         "coview.compose._view_encoder.ViewEncoder",
+        "coview.compose._view_transformer.ViewTransformer",
         "coview.ensemble._voting.ViewVotingClassifier",
         "coview.gaussian_process._co_training_classifier.BayesianCoTrainingClassifier",
         "coview.gaussian_process._co_training_regressor.BayesianCoTrainingRegressor",
