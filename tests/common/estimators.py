@@ -83,6 +83,8 @@ def small(name: str, **changes: Any) -> MultiViewEstimator:
         }
     if name in MIXTURES:
         parameters = MIXTURES[name]
+    if name.startswith("PosteriorConsistencyGP"):
+        parameters = {"hyperparameters": "fixed", "consistency": 0.01, "noise_variance": 0.3}
     if name in OF_ESTIMATORS:
         parameters = OF_ESTIMATORS[name]
     if name in CLUSTERERS:
@@ -112,6 +114,8 @@ def variants() -> list[tuple[str, MultiViewEstimator]]:
             for latent in ("mean", "consensus"):
                 fixed = {"hyperparameters": "fixed", "latent": latent, "view_variances": 0.5, "settings": None}
                 instances.append((f"{name}-fixed-{latent}", small(name, **fixed, **noise)))
+        if name.startswith("PosteriorConsistencyGP"):
+            instances.append((f"{name}-low-rank", small(name, approximation="low_rank")))
         if name == "CoTrainingKernelTransformer":
             instances.append((f"{name}-consensus", small(name, latent="consensus")))
     return instances

@@ -27,6 +27,8 @@ KNOWN = {
     "FactorMixtureClassifier",
     "HybridHierarchicalClustering",
     "IncompleteGaussianMixture",
+    "PosteriorConsistencyGPClassifier",
+    "PosteriorConsistencyGPRegressor",
     "ViewVotingClassifier",
 }
 NOT_ON_ARRAYS = {

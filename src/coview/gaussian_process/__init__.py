@@ -3,7 +3,10 @@
 from coview.gaussian_process._co_training_classifier import BayesianCoTrainingClassifier
 from coview.gaussian_process._co_training_regressor import BayesianCoTrainingRegressor
 from coview.gaussian_process._consensus_posterior import ConsensusPosterior
+from coview.gaussian_process._consistent_set import consistent_set
 from coview.gaussian_process._kernel_transformer import CoTrainingKernelTransformer
+from coview.gaussian_process._posterior_consistency_classifier import PosteriorConsistencyGPClassifier
+from coview.gaussian_process._posterior_consistency_regressor import PosteriorConsistencyGPRegressor
 from coview.gaussian_process._prepared import PreparedViews
 from coview.kernels import (
     co_regularization_precision,
@@ -18,10 +21,13 @@ __all__ = [
     "BayesianCoTrainingRegressor",
     "CoTrainingKernelTransformer",
     "ConsensusPosterior",
+    "PosteriorConsistencyGPClassifier",
+    "PosteriorConsistencyGPRegressor",
     "PreparedViews",
     "co_regularization_precision",
     "co_training_kernel",
     "co_training_precision",
+    "consistent_set",
     "mean_consensus_kernel",
     "side_information_kernel",
 ]

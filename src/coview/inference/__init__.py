@@ -46,6 +46,7 @@ from coview.inference._component_distributions import (
 )
 from coview.inference._consensus import DenseConsensus, Experts, NewGrams, combine_experts
 from coview.inference._dense_covariance import DenseCovariance
+from coview.inference._dense_view_posterior import DenseSlope, DenseViewPosterior
 from coview.inference._em import GIVEN_START_PLATEAU, EMRun, best_em_run, run_em, warn_unless_converged
 from coview.inference._entropies import label_information, predictive_entropies
 from coview.inference._evidence import EvidenceMaximum, maximize_evidence
@@ -58,6 +59,7 @@ from coview.inference._feature_evidence import FeatureEvidence, FeatureGradient
 from coview.inference._feature_posterior import ConsensusFeaturePosterior, FeaturePosterior
 from coview.inference._feature_rows import FeatureRows, HeldFeatures, ScaledFeatures, row_slices
 from coview.inference._feature_sums import FeatureSums, PatternGrams, RowSums, feature_sums
+from coview.inference._feature_view_posterior import FeatureSlope, FeatureViewPosterior
 from coview.inference._gaussian_conditionals import (
     FactorConditional,
     GaussianConditional,
@@ -110,6 +112,7 @@ from coview.inference._missingness import MissingnessPattern, missingness_patter
 from coview.inference._pair_weights import Patterns
 from coview.inference._platt import PlattScaling
 from coview.inference._posterior import CrossPosterior, latent_posteriors
+from coview.inference._posterior_consistency import ConsistencyValue, PosteriorConsistency, gaussian_divergences
 from coview.inference._priors import ConsensusPrior, JointFeatures, JointPrior, MeanPrior, Prior
 from coview.inference._quadratic_program import BoxProgram, Curvature, DenseCurvature, solve_box_program
 from coview.inference._regression import FactoredRegressionFit, RegressionFit, gaussian_log_density, regression_fit
@@ -117,6 +120,7 @@ from coview.inference._shares import ViewWeights, rows_without_view
 from coview.inference._signed_squares import SignedSquares
 from coview.inference._tied_machines import TiedMachines, TiedSolution
 from coview.inference._view_information import ViewAdditions, consensus_covariances, view_additions
+from coview.inference._view_moments import combine_view_moments
 from coview.inference._view_scores import ViewScoreCalibration, classes_of_scores, mean_scores, signs_of
 
 __all__ = [
@@ -131,11 +135,14 @@ __all__ = [
     "ComponentDistribution",
     "ConsensusFeaturePosterior",
     "ConsensusPrior",
+    "ConsistencyValue",
     "CrossPosterior",
     "Curvature",
     "DenseConsensus",
     "DenseCovariance",
     "DenseCurvature",
+    "DenseSlope",
+    "DenseViewPosterior",
     "EMRun",
     "EstimationRules",
     "EvidenceMaximum",
@@ -151,7 +158,9 @@ __all__ = [
     "FeatureGradient",
     "FeaturePosterior",
     "FeatureRows",
+    "FeatureSlope",
     "FeatureSums",
+    "FeatureViewPosterior",
     "GammaPriors",
     "GaussianComponents",
     "GaussianConditional",
@@ -185,6 +194,7 @@ __all__ = [
     "PatternGrams",
     "Patterns",
     "PlattScaling",
+    "PosteriorConsistency",
     "PrecisionTerms",
     "Prior",
     "PriorPrecisions",
@@ -214,6 +224,7 @@ __all__ = [
     "clustered_gaussian_start",
     "clustered_responsibilities",
     "combine_experts",
+    "combine_view_moments",
     "comparable_rows",
     "concatenated",
     "condition_components",
@@ -232,6 +243,7 @@ __all__ = [
     "feature_variances",
     "full_covariances",
     "gaussian_affinity",
+    "gaussian_divergences",
     "gaussian_log_density",
     "gaussian_start",
     "hybrid_tree",

@@ -49,6 +49,7 @@ def maximize_evidence(
     *,
     max_iter: int = 200,
     n_jobs: int | None = None,
+    what: str = "evidence",
 ) -> EvidenceMaximum:
     """Largest log marginal likelihood over the starts, by L-BFGS with analytic gradients; the best is searched once more.
 
@@ -61,6 +62,8 @@ def maximize_evidence(
     max_iter : int, default=200
     n_jobs : int, default=None
         Threads over the starts.
+    what : str, default="evidence"
+        What a warning calls the objective.
 
     Returns
     -------
@@ -100,7 +103,7 @@ def maximize_evidence(
     slope = _projected_slope(best, bounds)
     if not best.success and slope > _FLAT:
         warnings.warn(
-            f"The evidence was not maximized: L-BFGS stopped after {best.nit} iterations ({best.message}) where its largest "
+            f"The {what} was not maximized: L-BFGS stopped after {best.nit} iterations ({best.message}) where its largest "
             f"slope is {slope:.1e} nats, above {_FLAT:.0e}. Scale the data, or try n_restarts.",
             ConvergenceWarning,
             stacklevel=2,

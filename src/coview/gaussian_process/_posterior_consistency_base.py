@@ -1,0 +1,261 @@
+"""What classifiers and regressors with posterior consistency share: fit of the functions, objective, new samples."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from coview.base import Interval, MultiViewEstimator, StrOptions
+from coview.exceptions import ViewError
+from coview.gaussian_process._consistency_objective import ConsistencyObjective, ExactView, LowRankView
+from coview.gaussian_process._consistency_search import search_parameters
+from coview.gaussian_process._parameters import Parameters
+from coview.gaussian_process._user_settings import numbers_per_view
+from coview.inference import PosteriorConsistency, combine_view_moments
+from coview.kernels import KernelLike, PrecomputedKernel, diagonal, gram, kernel_per_view, resolve_kernel
+from coview.linalg import CholeskyFactor
+from coview.views import Views, some
+
+__all__ = ["PosteriorConsistencyModel"]
+
+Array = NDArray[np.float64]
+
+
+class PosteriorConsistencyModel(MultiViewEstimator):
+    """A Gaussian process per view, learned together; subclasses say what the targets are.
+
+    They have the parameters ``kernel, noise_variance, view_weights, consistency, jitter, hyperparameters, approximation,
+    n_components, n_restarts, max_iter, no_view, random_state``.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "jitter": [Interval(Real, 0, None, closed="left")],
+        "hyperparameters": [StrOptions({"maximize", "fixed"})],
+        "approximation": [StrOptions({"exact", "low_rank"})],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_restarts": [Interval(Integral, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "no_view": [StrOptions({"raise", "prior"})],
+        "random_state": ["random_state"],
+        "view_columns": [dict, None],
+    }
+
+    def _take(self, views: Views, targets: Array, labeled: NDArray[np.bool_]) -> Parameters:
+        """Keep the training samples; kernels and noise at the start."""
+        answerable = np.asarray(views.presence.any(axis=1))
+        self._check_answerable(answerable, views, "Drop these samples, or set no_view='prior'.")
+        names = views.names
+        self._targets, self._labeled = targets, labeled
+        self._rows = [views.rows(name) for name in names]
+        self._blocks = [views[name] for name in names]
+        self._told = np.array([bool(labeled[rows].any()) for rows in self._rows])
+        if not self._told.any():
+            raise ViewError(
+                "No sample with a label has a view, so nothing can be learned. Label samples that have views."
+            )
+        self._weights = self._weights_of(names)
+        self._ties = self._ties_of(names)
+        state = check_random_state(self.random_state)
+        pairs = zip(kernel_per_view(self.kernel, names), self._blocks, strict=True)
+        kernels = [resolve_kernel(kernel, block, state) for kernel, block in pairs]
+        self._check_kernels(kernels)
+        return Parameters(kernels, self._noise_of(names), None)
+
+    def _weights_of(self, names: list[str]) -> Array:
+        """A of each view."""
+        if self.view_weights is None:
+            return np.full(len(names), 1.0 / len(names))
+        return _weights(self.view_weights, names)
+
+    def _ties_of(self, names: list[str]) -> Array:
+        """B of each pair of views."""
+        return _pairwise(self.consistency, len(names))
+
+    def _noise_of(self, names: list[str]) -> Array:
+        """Noise variance of each view."""
+        noise = np.array(numbers_per_view(self.noise_variance, names, "noise_variance"))
+        if not np.isfinite(noise).all() or (noise <= 0.0).any():
+            raise ValueError(f"noise_variance must be positive and finite; got {self.noise_variance!r}.")
+        return np.full(len(names), noise[0]) if noise.size == 1 else noise
+
+    def _check_kernels(self, kernels: list[KernelLike]) -> None:
+        """Shorthands and thetas that the approximation can take."""
+        for name, kernel in zip(self.view_names_, kernels, strict=True):
+            if isinstance(kernel, str) and self.approximation == "low_rank":
+                raise ViewError(
+                    f"View {name!r} has kernel='precomputed', which has no features. Use approximation='exact'."
+                )
+            theta = np.zeros(0) if isinstance(kernel, str) else np.asarray(getattr(kernel, "theta", np.zeros(0)))
+            if not np.isfinite(theta).all():
+                raise ValueError(
+                    f"The kernel {kernel} of view {name!r} has a parameter of zero or infinity that is free. Declare it "
+                    "'fixed', as in DotProduct(0, 'fixed')."
+                )
+
+    def _objective(self, point: Parameters, subset: NDArray[np.bool_] | None) -> ConsistencyObjective:
+        """The objective around a point."""
+        problem = PosteriorConsistency(self._rows, self._labeled, self._targets, self._weights, self._ties, subset)
+        live = [self._live(j, kernel) for j, kernel in enumerate(point.kernels)]
+        views: list[ExactView | LowRankView] = []
+        for name, block, kernel in zip(self.view_names_, self._blocks, live, strict=True):
+            if self.approximation == "low_rank":
+                views.append(LowRankView.of(name, block, float(self.jitter), kernel, self.n_components))
+            else:
+                views.append(ExactView(name, block, float(self.jitter)))
+        return ConsistencyObjective(views, problem, Parameters(live, point.view_variances, None))
+
+    def _live(self, j: int, kernel: KernelLike) -> KernelLike:
+        """A kernel that can be evaluated, for given values too."""
+        if isinstance(kernel, str):
+            return PrecomputedKernel(self._blocks[j], self._rows[j], len(self._labeled), self.view_names_[j])
+        return kernel
+
+    def _searched(self, point: Parameters, subset: NDArray[np.bool_] | None, starts: list[Array]) -> Parameters:
+        """The best point for samples compared on a subset; ``starts`` come on top of the point itself."""
+        objective = self._objective(point, subset)
+        scale = float(np.square(self._targets[self._labeled]).mean())
+        theta = search_parameters(
+            objective, starts, scale, int(self.n_restarts), check_random_state(self.random_state), int(self.max_iter)
+        )
+        found = objective.point.at(theta)
+        kernels = [old if isinstance(old, str) else new for old, new in zip(point.kernels, found.kernels, strict=True)]
+        return Parameters(kernels, found.view_variances, None)
+
+    def _keep(self, point: Parameters, subset: NDArray[np.bool_] | None) -> None:
+        """Store a fit: what the objective says of it, and what predicts new samples."""
+        self._subset = subset
+        self.kernels_, self.noise_variances_ = list(point.kernels), point.view_variances
+        objective = self._objective(point, subset)
+        posteriors, _ = objective.posteriors(objective.point)
+        found = objective.problem.evaluate(posteriors)
+        self.objective_ = found.objective
+        self.log_marginal_likelihoods_, self.divergences_ = found.log_evidences, found.divergences
+        self._weights_in_means: list[Array] = []
+        self._lowers: list[Array] = []
+        self._landmarks: list[Any] = []
+        self._projections: list[Array | None] = []
+        self._training_means: list[Array] = []
+        for j, (view, posterior) in enumerate(zip(objective.views, posteriors, strict=True)):
+            self._keep_view(j, view, posterior)
+
+    def _keep_view(self, j: int, view: ExactView | LowRankView, posterior: Any) -> None:
+        """What predicts new samples by view j, and its means at the training samples, which have their jitter."""
+        labeled = self._labeled[self._rows[j]]
+        known = posterior.restricted(labeled)
+        self._weights_in_means.append(known.predictive_weights)
+        self._lowers.append(known.predictive_factor.lower)
+        self._landmarks.append(view.landmarks if isinstance(view, LowRankView) else None)
+        self._projections.append(view.projection if isinstance(view, LowRankView) else None)
+        means = self._moments(j, self._blocks[j])[0]
+        means[labeled] += self.jitter * known.duals
+        self._training_means.append(means)
+
+    def _moments(self, j: int, X: Any) -> tuple[Array, Array]:
+        """Mean (n, C) and variance (n,) of the function of view j at rows."""
+        kernel = self._live(j, self.kernels_[j])
+        projection = self._projections[j]
+        if projection is not None:
+            values = X if self._landmarks[j] is None else gram(kernel, X, self._landmarks[j])
+            features = np.asarray(values @ projection, dtype=np.float64)
+            halved = CholeskyFactor(self._lowers[j]).half_solve(features.T)
+            return features @ self._weights_in_means[j], np.square(halved).sum(axis=0)
+        labeled = self._labeled[self._rows[j]]
+        if isinstance(kernel, PrecomputedKernel):
+            crosses = kernel(X, None)[:, labeled]
+        else:
+            crosses = gram(kernel, X, self._blocks[j][labeled])
+        halved = CholeskyFactor(self._lowers[j]).half_solve(crosses.T)
+        return crosses @ self._weights_in_means[j], np.maximum(diagonal(kernel, X) - np.square(halved).sum(axis=0), 0.0)
+
+    def _combined(self, views: Views, view: str | None) -> tuple[Array, Array, Array]:
+        """Mean (n, C), variance and noise (n,) of the weighted average of the views at hand; NaN without any."""
+        if view is not None and view not in self.view_names_:
+            raise ViewError(f"view must be one of {self.view_names_}; got {view!r}.")
+        n, m, n_functions = len(views), len(self.view_names_), self._targets.shape[1]
+        means, variances = np.full((m, n, n_functions), np.nan), np.full((m, n), np.nan)
+        for j, name in enumerate(self.view_names_):
+            if name in views.names and view in (None, name) and self._told[j] and len(views.rows(name)):
+                rows = views.rows(name)
+                means[j, rows], variances[j, rows] = self._moments(j, views[name])
+        combined = combine_view_moments(means, variances, self.noise_variances_, self._weights)
+        self._check_answerable(~np.isnan(combined[1]), views, "Give them a view, or fit with no_view='prior'.")
+        return combined
+
+    def _check_answerable(self, answerable: NDArray[np.bool_], views: Views, remedy: str) -> None:
+        """Every sample has a view, unless the prior may answer."""
+        if self.no_view == "raise" and not answerable.all():
+            lost = np.flatnonzero(~answerable)
+            raise ViewError(
+                f"Every sample must have a view that training had; {lost.size} of {len(views)} have none: "
+                f"{some(views.index[lost])}. {remedy}"
+            )
+
+    def _read(self, X: Any) -> Views:
+        check_is_fitted(self, "objective_")
+        return self._validate_views(X, reset=False)
+
+    @property
+    def _point(self) -> Parameters:
+        check_is_fitted(self, "objective_")
+        return Parameters(self.kernels_, self.noise_variances_, None)
+
+    @property
+    def theta_(self) -> Array:
+        """Natural logarithms of the free parameters: the kernels' thetas in view order, then the noise variances."""
+        return self._point.theta
+
+    @property
+    def latent_means_(self) -> list[Array]:
+        """Posterior mean of each view's function at the training samples that have it, (n_j,) or (n_j, K)."""
+        check_is_fitted(self, "objective_")
+        return [mean[:, 0] if mean.shape[1] == 1 else mean for mean in self._training_means]
+
+    @property
+    def latent_covariances_(self) -> list[Array]:
+        """Posterior covariance of each view's function at the training samples that have it (n_j, n_j)."""
+        objective = self._objective(self._point, self._subset)
+        return [posterior.covariance() for posterior in objective.posteriors(objective.point)[0]]
+
+    def objective(self, theta: Any = None, eval_gradient: bool = False) -> Any:
+        r"""Equation (12), or (13) with a consistent set, on the training samples; in nats, smaller is better.
+
+        Parameters
+        ----------
+        theta : array-like of shape (n_parameters,), default=None
+            Natural logarithms as in ``theta_``; None for the parameters of the fit.
+        eval_gradient : bool, default=False
+
+        Returns
+        -------
+        value : float
+        gradient : ndarray of shape (n_parameters,)
+            With respect to theta; only with ``eval_gradient``.
+        """
+        objective = self._objective(self._point, self._subset)
+        theta = objective.point.theta if theta is None else np.asarray(theta, dtype=np.float64)
+        return objective.value_and_gradient(theta) if eval_gradient else objective.value(theta)
+
+
+def _weights(values: Any, names: list[str]) -> Array:
+    weights = np.array(numbers_per_view(values, names, "view_weights"))
+    weights = np.full(len(names), weights[0]) if weights.size == 1 else weights
+    if not np.isfinite(weights).all() or (weights < 0.0).any() or not weights.any():
+        raise ValueError(f"view_weights must be finite, not negative and not all 0; got {values!r}.")
+    return weights
+
+
+def _pairwise(values: Any, m: int) -> Array:
+    """One number per pair of views, from one for all or a symmetric matrix."""
+    ties = np.array(values.toarray() if sp.issparse(values) else values, dtype=np.float64)
+    ties = np.full((m, m), float(ties)) if not ties.ndim else ties
+    if ties.shape != (m, m) or not np.isfinite(ties).all() or (ties < 0.0).any() or not np.array_equal(ties, ties.T):
+        raise ValueError(
+            f"consistency must be one number, or a symmetric matrix over the {m} views, finite and not negative; got {values!r}."
+        )
+    return ties
