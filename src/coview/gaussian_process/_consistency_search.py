@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import Kernel
 
 from coview.gaussian_process._consistency_objective import ConsistencyObjective
-from coview.inference import maximize_evidence
+from coview.inference import EvidenceMaximum, maximize_evidence
 
 __all__ = ["search_parameters"]
 
@@ -23,7 +23,7 @@ def search_parameters(
     n_restarts: int,
     state: np.random.RandomState,
     max_iter: int,
-) -> NDArray[np.float64]:
+) -> EvidenceMaximum:
     """Theta with the smallest objective over the start of the objective, those given, and random ones around it.
 
     Kernels keep to their own bounds, noise variances to 1e-5 to 1e3 of the mean square of the targets, ``unit``.
@@ -32,7 +32,6 @@ def search_parameters(
     bounds = [kernel.bounds for kernel in objective.point.kernels if isinstance(kernel, Kernel) and kernel.n_dims]
     bounds.append(np.log([[share * max(unit, 1e-300) for share in _NOISE_RANGE]] * len(objective.views)))
     around = theta + _SPREAD * state.uniform(-1.0, 1.0, size=(n_restarts, theta.size))
-    best = maximize_evidence(
+    return maximize_evidence(
         objective.negative, [theta, *starts, *around], np.concatenate(bounds), max_iter=max_iter, what="objective"
     )
-    return best.theta

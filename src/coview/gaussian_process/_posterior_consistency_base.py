@@ -51,7 +51,7 @@ class PosteriorConsistencyModel(MultiViewEstimator):
         answerable = np.asarray(views.presence.any(axis=1))
         self._check_answerable(answerable, views, "Drop these samples, or set no_view='prior'.")
         names = views.names
-        self._targets, self._labeled = targets, labeled
+        self._targets, self._labeled, self.n_iter_ = targets, labeled, 1
         self._rows = [views.rows(name) for name in names]
         self._blocks = [views[name] for name in names]
         self._told = np.array([bool(labeled[rows].any()) for rows in self._rows])
@@ -120,10 +120,11 @@ class PosteriorConsistencyModel(MultiViewEstimator):
         """The best point for samples compared on a subset; ``starts`` come on top of the point itself."""
         objective = self._objective(point, subset)
         scale = float(np.square(self._targets[self._labeled]).mean())
-        theta = search_parameters(
+        best = search_parameters(
             objective, starts, scale, int(self.n_restarts), check_random_state(self.random_state), int(self.max_iter)
         )
-        found = objective.point.at(theta)
+        self.n_iter_ += best.n_iter
+        found = objective.point.at(best.theta)
         kernels = [old if isinstance(old, str) else new for old, new in zip(point.kernels, found.kernels, strict=True)]
         return Parameters(kernels, found.view_variances, None)
 

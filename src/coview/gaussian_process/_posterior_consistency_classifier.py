@@ -75,6 +75,8 @@ class PosteriorConsistencyGPClassifier(LabeledClassifierMixin, PosteriorConsiste
     theta_ : ndarray of shape (n_parameters,)
     objective_ : float
         Of the fit, in nats.
+    n_iter_ : int
+        Steps of the best search, the start counted as one; of both searches with ``selective=True``.
     log_marginal_likelihoods_ : ndarray of shape (n_views,)
         Of the labels by each view, in nats.
     divergences_ : ndarray of shape (n_views, n_views)
@@ -262,8 +264,22 @@ class PosteriorConsistencyGPClassifier(LabeledClassifierMixin, PosteriorConsiste
         return (mean, np.sqrt(variance)) if return_std else mean
 
     def decision_function(self, X: Any, *, view: str | None = None) -> Array:
-        """The averaged function at new samples, positive for ``classes_[1]`` of two classes; see ``predict_latent``."""
-        return np.asarray(self.predict_latent(X, view=view))
+        """Score of new samples with any of the views, which decides and orders as the probabilities do.
+
+        Parameters
+        ----------
+        X : Views or anything that Views takes
+        view : str, default=None
+            By the function of this view alone.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,), or (n_samples, n_classes) of each class against the rest
+            The averaged function over the standard deviation of a noisy label about zero; positive for ``classes_[1]`` of two
+            classes. NaN without a view, where ``no_view="prior"``.
+        """
+        scores = _scores(*self._combined(self._read(X), view))
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict_proba(self, X: Any, *, view: str | None = None) -> Array:
         """Probability of each class for new samples with any of the views.
@@ -291,10 +307,15 @@ class PosteriorConsistencyGPClassifier(LabeledClassifierMixin, PosteriorConsiste
     def _probabilities(self, views: Views, view: str | None) -> Array:
         mean, variance, noise = self._combined(views, view)
         lost = np.isnan(variance)
-        p = ndtr(mean / np.sqrt(variance + noise)[:, None])
+        p = ndtr(_scores(mean, variance, noise))
         p = np.column_stack([1.0 - p, p]) if p.shape[1] == 1 else p
         p[lost] = self._shares
         return np.asarray(p / p.sum(axis=1, keepdims=True))
+
+
+def _scores(mean: Array, variance: Array, noise: Array) -> Array:
+    """Means over the deviation of a label (n_samples, C)."""
+    return np.asarray(mean / np.sqrt(variance + noise)[:, None])
 
 
 def _signs(codes: NDArray[np.int64], n_classes: int) -> Array:

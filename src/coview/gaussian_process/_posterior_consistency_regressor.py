@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from coview.base import LabeledRegressorMixin
 from coview.gaussian_process._posterior_consistency_base import PosteriorConsistencyModel
 from coview.labels import encode_targets
+from coview.views import Views
 
 __all__ = ["PosteriorConsistencyGPRegressor"]
 
@@ -63,6 +64,8 @@ class PosteriorConsistencyGPRegressor(LabeledRegressorMixin, PosteriorConsistenc
     theta_ : ndarray of shape (n_parameters,)
     objective_ : float
         Of the fit, in nats.
+    n_iter_ : int
+        Steps of the best search, the start counted as one.
     log_marginal_likelihoods_ : ndarray of shape (n_views,)
         Of the targets by each view, in nats.
     divergences_ : ndarray of shape (n_views, n_views)
@@ -70,6 +73,8 @@ class PosteriorConsistencyGPRegressor(LabeledRegressorMixin, PosteriorConsistenc
     latent_means_ : list of ndarray of shape (n_j,)
         Of normalized targets, as are the covariances.
     latent_covariances_ : list of ndarray of shape (n_j, n_j)
+    transduction_ : ndarray of shape (n_samples,)
+        Predictions of the training samples.
 
     Notes
     -----
@@ -161,6 +166,7 @@ class PosteriorConsistencyGPRegressor(LabeledRegressorMixin, PosteriorConsistenc
         self._unit = deviation if self.normalize_y and deviation > 0.0 else 1.0
         start = self._take(views, ((values - self._center) / self._unit)[:, None], labeled)
         self._keep(self._searched(start, None, []) if self.hyperparameters == "maximize" else start, None)
+        self.transduction_ = self._outward(views, None)[0]
         return self
 
     def predict(self, X: Any, return_std: bool = False, *, view: str | None = None) -> Any:
@@ -179,7 +185,12 @@ class PosteriorConsistencyGPRegressor(LabeledRegressorMixin, PosteriorConsistenc
         std : ndarray of shape (n_samples,)
             Its posterior standard deviation, without noise; infinite without a view. Only with ``return_std``.
         """
-        mean, variance, _ = self._combined(self._read(X), view)
+        mean, deviation = self._outward(self._read(X), view)
+        return (mean, deviation) if return_std else mean
+
+    def _outward(self, views: Views, view: str | None) -> tuple[Array, Array]:
+        """Mean and standard deviation in units of y; those of the prior without a view."""
+        mean, variance, _ = self._combined(views, view)
         lost = np.isnan(variance)
         mean = np.where(lost, 0.0, mean[:, 0]) * self._unit + self._center
-        return (mean, np.where(lost, np.inf, np.sqrt(variance) * self._unit)) if return_std else mean
+        return mean, np.where(lost, np.inf, np.sqrt(variance) * self._unit)

@@ -34,12 +34,15 @@ class EvidenceMaximum:
         Log marginal likelihood in nats.
     at_lower, at_upper : ndarray of shape (n_parameters,), dtype=bool
         Parameters that ended at a bound.
+    n_iter : int
+        Steps of the best search, taken up again included.
     """
 
     theta: NDArray[np.float64]
     value: float
     at_lower: NDArray[np.bool_]
     at_upper: NDArray[np.bool_]
+    n_iter: int = 0
 
 
 def maximize_evidence(
@@ -99,7 +102,8 @@ def maximize_evidence(
         )
 
     results = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(search)(start) for start in starts)
-    best = search(min(results, key=lambda result: result.fun).x, _FINE)
+    rough = min(results, key=lambda result: result.fun)
+    best = search(rough.x, _FINE)
     slope = _projected_slope(best, bounds)
     if not best.success and slope > _FLAT:
         warnings.warn(
@@ -110,9 +114,8 @@ def maximize_evidence(
         )
     theta = np.asarray(best.x)
     near = 1e-6 * np.maximum(np.abs(bounds), 1.0)
-    return EvidenceMaximum(
-        theta, -float(best.fun), theta <= bounds[:, 0] + near[:, 0], theta >= bounds[:, 1] - near[:, 1]
-    )
+    lower, upper = theta <= bounds[:, 0] + near[:, 0], theta >= bounds[:, 1] - near[:, 1]
+    return EvidenceMaximum(theta, -float(best.fun), lower, upper, int(rough.nit + best.nit))
 
 
 def _projected_slope(result: OptimizeResult, bounds: NDArray[np.float64]) -> float:
