@@ -8,6 +8,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from .estimators import ALTERNATING, all_estimators, small
 
 KNOWN = {
+    "CoRegularizedLeastSquaresClassifier",
+    "CoRegularizedLeastSquaresRegressor",
+    "CoRegularizedSVC",
     "LaplacianSVC",
     "LaplacianLeastSquaresClassifier",
     "CoLaplacianSVC",
@@ -37,6 +40,8 @@ NOT_ON_ARRAYS = {
 }  # give Views, no arrays: see their own tests
 NAMES = sorted(set(all_estimators()) - NOT_ON_ARRAYS)
 SEMI_SUPERVISED = {
+    "CoRegularizedLeastSquaresClassifier",
+    "CoRegularizedSVC",
     "LaplacianSVC",
     "LaplacianLeastSquaresClassifier",
     "CoLaplacianSVC",

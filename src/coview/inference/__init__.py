@@ -77,6 +77,7 @@ from coview.inference._gaussian_start import (
     labeled_gaussian_start,
 )
 from coview.inference._hybrid_tree import HybridTree, hybrid_tree
+from coview.inference._kernel_blocks import Constants, KernelBlock, KernelFeatures, KernelValues, kernel_block
 from coview.inference._labeled_covariance import (
     LabeledCovariance,
     concatenated,
@@ -114,10 +115,17 @@ from coview.inference._platt import PlattScaling
 from coview.inference._posterior import CrossPosterior, latent_posteriors
 from coview.inference._posterior_consistency import ConsistencyValue, PosteriorConsistency, gaussian_divergences
 from coview.inference._priors import ConsensusPrior, JointFeatures, JointPrior, MeanPrior, Prior
-from coview.inference._quadratic_program import BoxProgram, Curvature, DenseCurvature, solve_box_program
+from coview.inference._quadratic_program import (
+    BoxProgram,
+    Curvature,
+    DenseCurvature,
+    FactoredCurvature,
+    solve_box_program,
+)
 from coview.inference._regression import FactoredRegressionFit, RegressionFit, gaussian_log_density, regression_fit
 from coview.inference._shares import ViewWeights, rows_without_view
 from coview.inference._signed_squares import SignedSquares
+from coview.inference._tied_kernels import TiedKernels
 from coview.inference._tied_machines import TiedMachines, TiedSolution
 from coview.inference._view_information import ViewAdditions, consensus_covariances, view_additions
 from coview.inference._view_moments import combine_view_moments
@@ -136,6 +144,7 @@ __all__ = [
     "ConsensusFeaturePosterior",
     "ConsensusPrior",
     "ConsistencyValue",
+    "Constants",
     "CrossPosterior",
     "Curvature",
     "DenseConsensus",
@@ -152,6 +161,7 @@ __all__ = [
     "FactorParameters",
     "FactorPosterior",
     "FactoredCovariance",
+    "FactoredCurvature",
     "FactoredRegressionFit",
     "FeatureConsensus",
     "FeatureEvidence",
@@ -172,6 +182,9 @@ __all__ = [
     "IndependentConditional",
     "JointFeatures",
     "JointPrior",
+    "KernelBlock",
+    "KernelFeatures",
+    "KernelValues",
     "LabelSites",
     "LabeledCovariance",
     "LaplaceFit",
@@ -203,6 +216,7 @@ __all__ = [
     "RunningMixture",
     "ScaledFeatures",
     "SignedSquares",
+    "TiedKernels",
     "TiedMachines",
     "TiedSolution",
     "ViewAdditions",
@@ -249,6 +263,7 @@ __all__ = [
     "hybrid_tree",
     "is_given_in_full",
     "joint_log_density",
+    "kernel_block",
     "label_information",
     "labeled_covariance",
     "labeled_gaussian_start",

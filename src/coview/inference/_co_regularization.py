@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from coview.inference._missingness import missingness_patterns
-from coview.inference._quadratic_program import DenseCurvature, solve_box_program
-from coview.linalg import CholeskyFactor, cholesky
+from coview.inference._kernel_blocks import expansion
+from coview.inference._quadratic_program import Curvature, DenseCurvature, FactoredCurvature, solve_box_program
+from coview.inference._tied_kernels import TiedKernels
+from coview.linalg import cholesky
 
 __all__ = ["CoRegularizedViews", "ViewCoefficients"]
 
 Array = NDArray[np.float64]
+
+# Columns of leave-one-out work at once.
+_CHUNK = 2048
 
 
 @dataclass(frozen=True)
@@ -26,16 +27,26 @@ class ViewCoefficients:
 
     Attributes
     ----------
-    dual : list of ndarray of shape (n_v,) or (n_v, n_targets)
+    dual : list of ndarray of shape (n_v, n_targets)
         :math:`a_v`, over the samples that have the view.
-    values : list of ndarray of the same shapes
-        :math:`f_v` at them.
-    objective : float or ndarray of shape (n_targets,)
+    fitted, held_out : ndarray of shape (n_labeled, n_views, n_targets)
+        Values at the labeled samples, by functions that have seen their labels and by functions that have not; NaN where there
+        is none.
+    objective : ndarray of shape (n_targets,)
+    n_iter : int
+        Steps of the quadratic programs, most of any; 1 where none was needed.
     """
 
     dual: list[Array]
-    values: list[Array]
-    objective: Any
+    fitted: Array
+    held_out: Array
+    objective: Array
+    n_iter: int = 1
+
+    def given_kernels(self, tied: TiedKernels) -> tuple[list[Array], Array]:
+        """Coefficients of the kernels before constants were taken out (n_v, k), and the constants that come back (n_views, k)."""
+        parts = [expansion(block, a) for block, a in zip(tied.kernels, self.dual, strict=True)]
+        return [a for a, _ in parts], np.array([constant for _, constant in parts])
 
 
 @dataclass(frozen=True)
@@ -49,148 +60,200 @@ class CoRegularizedViews:
 
     Attributes
     ----------
-    grams : sequence of ndarray of shape (n_v, n_v), or None
-        Kernel values between the samples that have view v. None: linear kernels on ``features``.
-    features : sequence of (ndarray or sparse matrix) of shape (n_v, p_v), or None
-        With linear kernels: their rows, for a solution with one unknown per feature.
-    presence : ndarray of bool, shape (n_samples, n_views)
-    labeled : ndarray of bool, shape (n_samples,)
-    view_weights, ridge : ndarray of shape (n_views,)
-        :math:`\mu_v \ge 0` and :math:`\gamma_v > 0`.
-    coupling : float
-        :math:`\gamma_C \ge 0`.
+    tied : TiedKernels
+        Kernels, presence, labels, ridge and coupling.
+    view_weights : ndarray of shape (n_views,)
+        :math:`\mu_v \ge 0`; a view with 0 learns from the others alone.
 
     Notes
     -----
-    All terms but the norms are squares of ``rows @ f``: a row for each view of a labeled sample, and k - 1 contrasts for a
-    sample with k views. With G the kernels over :math:`\gamma_v`, side by side, one symmetric positive definite system of
-    that many unknowns is left, :math:`(I + C G C^\top) z = d`, however singular the kernels are; O((n m)^2) memory, for two
-    views O(n^2).
+    All terms but the losses are one squared norm [1]_, so both losses are those of a single machine on a kernel between the l
+    labeled (sample, view) pairs: one factorization of order l (or of the number of features, where that is less) serves all
+    targets, and least squares all samples left out in turn.
+
+    References
+    ----------
+    .. [1] V. Sindhwani, P. Niyogi, M. Belkin, "A co-regularization approach to semi-supervised learning with multiple views",
+       ICML workshop on learning with multiple views, 2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.inference import CoRegularizedViews, TiedKernels, kernel_block
+    >>> x = np.array([[-1.0], [2.0], [1.0]])
+    >>> kernels = [kernel_block(None, x), kernel_block(x @ x.T)]
+    >>> labeled = np.array([True, False, True])
+    >>> tied = TiedKernels(kernels, np.ones((3, 2), dtype=bool), labeled, np.array([0.5, 0.5]), 1.0)
+    >>> found = CoRegularizedViews(tied, np.ones(2)).least_squares(np.array([[-1.0], [1.0]]))
+    >>> found.fitted[:, :, 0].round(3).tolist()
+    [[-0.667, -0.667], [0.667, 0.667]]
     """
 
-    grams: Sequence[Array] | None
-    features: Sequence[Any] | None
-    presence: NDArray[np.bool_]
-    labeled: NDArray[np.bool_]
+    tied: TiedKernels
     view_weights: Array
-    ridge: Array
-    coupling: float
 
     def least_squares(self, targets: Array) -> ViewCoefficients:
-        """Squared loss. ``targets`` (n_samples, n_targets); those of unlabeled samples are not read."""
-        label_rows = [self._label_rows(v) * np.sqrt(self._label_weight(v)) for v in range(len(self.ridge))]
-        rows = sparse.vstack([self.ties, *label_rows], format="csr")
-        wanted = [np.zeros((self.ties.shape[0], targets.shape[1]))]
-        for v in range(len(self.ridge)):
-            wanted.append(np.sqrt(self._label_weight(v)) * targets[self._labeled_with(v)])
-        aims = np.concatenate(wanted)
-        solved = self._solve(self._parts(rows), aims)
-        return self._coefficients(self._parts(rows), solved, (aims * solved).sum(axis=0))
+        """Squared loss, :math:`V = (y - f)^2`.
 
-    def hinge(self, signs: Array, *, tol: float, max_iter: int) -> ViewCoefficients:
-        """Hinge loss for signs (n_samples,) of -1 and 1; those of unlabeled samples are not read."""
-        selected = [self._label_rows(v) for v in range(len(self.ridge))]
-        labels = sparse.vstack(selected, format="csr")
-        signs = np.concatenate([signs[self._labeled_with(v)] for v in range(len(self.ridge))])
-        limits = np.concatenate([np.full(rows.shape[0], self._label_weight(v)) for v, rows in enumerate(selected)])
-        ties, label_parts = self._parts(self.ties), self._parts(labels)
-        between = self._products(ties, label_parts)
-        half = self._tie_factor.half_solve(between)
-        covariance = self._products(label_parts, label_parts) - half.T @ half
-        program = solve_box_program(
-            DenseCurvature(0.5 * covariance * np.outer(signs, signs)),
-            -np.ones(len(signs)),
-            limits,
-            tol=tol,
-            max_iter=max_iter,
-        )
-        pulls = 0.5 * (signs * program.x)[:, None]
-        rows = sparse.vstack([self.ties, labels], format="csr")
-        solved = np.concatenate([-self._tie_factor.solve(between @ pulls), pulls])
-        found = self._coefficients(self._parts(rows), solved, None)
-        return ViewCoefficients([a[:, 0] for a in found.dual], [f[:, 0] for f in found.values], -program.objective)
+        Parameters
+        ----------
+        targets : ndarray of shape (n_labeled, n_targets)
 
-    @cached_property
-    def ties(self) -> sparse.csr_array:
-        """Contrasts between the views of each sample, weighted (n_ties, sum of n_v)."""
-        n, m = self.presence.shape
-        offsets = np.concatenate([[0], np.cumsum(self.presence.sum(axis=0))])
-        place = np.cumsum(self.presence, axis=0) - 1 + offsets[:-1]
-        values, columns = [np.zeros(0)], [np.zeros(0, dtype=np.intp)]
-        counts = [np.zeros(0, dtype=np.intp)]
-        if self.coupling > 0.0 and m > 1:
-            for pattern in missingness_patterns(self.presence):
-                k = len(pattern.observed)
-                if k > 1:
-                    contrasts = np.sqrt(self.coupling / n * k) * _helmert(k)
-                    values.append(np.tile(contrasts.ravel(), len(pattern.rows)))
-                    mine = place[np.ix_(pattern.rows, pattern.observed)]
-                    columns.append(np.repeat(mine[:, None], k - 1, axis=1).ravel())
-                    counts.append(np.full(len(pattern.rows) * (k - 1), k))
-        ends = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
-        parts = (np.concatenate(values), np.concatenate(columns), ends)
-        return sparse.csr_array(parts, shape=(len(ends) - 1, offsets[-1]))
-
-    @cached_property
-    def _tie_factor(self) -> CholeskyFactor:
-        ties = self._parts(self.ties)
-        return cholesky(np.eye(self.ties.shape[0]) + self._products(ties, ties), name="The system of the views")
-
-    def _labeled_with(self, v: int) -> NDArray[np.bool_]:
-        return np.asarray(self.labeled & self.presence[:, v])
-
-    def _label_weight(self, v: int) -> float:
-        return float(self.view_weights[v] / max(self.labeled.sum(), 1))
-
-    def _label_rows(self, v: int) -> sparse.csr_array:
-        """Selection of the labeled samples of one view (n_labeled_v, sum of n_v)."""
-        offsets = np.concatenate([[0], np.cumsum(self.presence.sum(axis=0))])
-        mine = np.flatnonzero(self.labeled[self.presence[:, v]]) + offsets[v]
-        ones, ends = np.ones(len(mine)), np.arange(len(mine) + 1)
-        return sparse.csr_array((ones, mine, ends), shape=(len(mine), offsets[-1]))
-
-    def _parts(self, rows: sparse.csr_array) -> list[sparse.csr_array]:
-        """The columns of each view."""
-        offsets = np.concatenate([[0], np.cumsum(self.presence.sum(axis=0))])
-        return [rows[:, offsets[v] : offsets[v + 1]] for v in range(len(self.ridge))]
-
-    def _times_kernel(self, v: int, vectors: Any) -> Array:
-        """Kernel of view v times columns (n_v, k)."""
-        if self.grams is not None:
-            return np.asarray(self.grams[v] @ vectors)
-        block = self.features[v]  # type: ignore[index]
-        product = block @ (block.T @ vectors)
-        return product.toarray() if sparse.issparse(product) else np.asarray(product)
-
-    def _products(self, left: list[sparse.csr_array], right: list[sparse.csr_array]) -> Array:
-        """``left G right^T`` with G the kernels over the ridges."""
-        total = np.zeros((left[0].shape[0], right[0].shape[0]))
-        for v, ridge in enumerate(self.ridge):
-            if right[v].nnz and left[v].nnz:
-                total += left[v] @ (self._times_kernel(v, right[v].T.tocsc()) / ridge)
-        return total
-
-    def _solve(self, parts: list[sparse.csr_array], aims: Array) -> Array:
-        """``(I + C G C^T)^{-1} aims``, in the smaller of two spaces."""
-        if self.features is not None and sum(block.shape[1] for block in self.features) < len(aims):
-            scaled = [C @ X / np.sqrt(ridge) for C, X, ridge in zip(parts, self.features, self.ridge, strict=True)]
-            design = np.hstack([part.toarray() if sparse.issparse(part) else np.asarray(part) for part in scaled])
-            inner = design.T @ design
+        Returns
+        -------
+        coefficients : ViewCoefficients
+            ``held_out`` in closed form: each label is taken back in turn, its sample stays in the ties, l stays.
+        """
+        sample, _ = self.tied.pairs
+        y = targets[sample]
+        roots = np.sqrt(self._prices)[:, None]
+        if self.tied.in_features and self.tied.factor.shape[1] < len(y):
+            F = self.tied.factor
+            inner = (F * self._prices[:, None]).T @ F
             inner.flat[:: len(inner) + 1] += 1.0
-            factor = cholesky(inner, name="The system of the views")
-            return np.asarray(aims - design @ factor.solve(design.T @ aims))
-        outer = self._products(parts, parts)
-        outer.flat[:: len(outer) + 1] += 1.0
-        return cholesky(outer, name="The system of the views").solve(aims)
+            factor = cholesky(inner, name="The system of the labels")
+            fitted = F @ factor.solve(F.T @ (self._prices[:, None] * y))
+            pulls = self._prices[:, None] * (y - fitted)
+            remaining = _FromFactor(factor.half_solve(F.T))
+        else:
+            S = self.tied.covariance
+            system = roots * S * roots.T
+            system.flat[:: len(system) + 1] += 1.0
+            factor = cholesky(system, name="The system of the labels")
+            pulls = roots * factor.solve(roots * y)
+            fitted = S @ pulls
+            remaining = _FromFactor(factor.half_solve(roots * S), S)
+        held_out = self._left_out(y, fitted, remaining)
+        objective = (y * pulls).sum(axis=0)
+        return ViewCoefficients(
+            self.tied.expansion(pulls), self._by_sample(fitted), self._by_sample(held_out), objective
+        )
 
-    def _coefficients(self, parts: list[sparse.csr_array], solved: Array, objective: Any) -> ViewCoefficients:
-        dual = [C.T @ solved / ridge for C, ridge in zip(parts, self.ridge, strict=True)]
-        return ViewCoefficients(dual, [self._times_kernel(v, a) for v, a in enumerate(dual)], objective)
+    def hinge(
+        self, signs: Array, codes: NDArray[np.int64], *, tol: float = 1e-12, max_iter: int = 100, n_folds: int = 5
+    ) -> ViewCoefficients:
+        """Hinge loss, :math:`V = (1 - y f)_+`.
+
+        Parameters
+        ----------
+        signs : ndarray of shape (n_labeled, n_targets)
+            -1 and 1.
+        codes : ndarray of shape (n_labeled,)
+            Classes, which are dealt to the folds one by one, by the mean of their kernel values: the order of the samples
+            means nothing.
+        tol : float, default=1e-12
+        max_iter : int, default=100
+            Of the quadratic programs.
+        n_folds : int, default=5
+            For ``held_out``: the labels of a fold are taken back, its samples stay in the ties, l stays. 0 for none.
+
+        Returns
+        -------
+        coefficients : ViewCoefficients
+            ``held_out`` is NaN where the other folds hold labels of one class only.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the steps were not enough.
+        """
+        sample, _ = self.tied.pairs
+        everyone = np.ones(len(codes), dtype=bool)
+        pulls, objective, n_iter = self._hinge_pulls(signs, everyone, tol, max_iter)
+        fitted = self._values_at_pairs(pulls)
+        held_out = np.full(fitted.shape, np.nan)
+        folds = self._folds(codes, n_folds) if n_folds else np.full(len(codes), -1)
+        for fold in np.unique(folds[folds >= 0]):
+            kept = folds != fold
+            if len(np.unique(codes[kept])) > 1:
+                other = self._hinge_pulls(signs, kept, tol, max_iter)[0]
+                left = ~kept[sample]
+                held_out[left] = self._values_at_pairs(other)[left]
+        dual = self.tied.expansion(pulls)
+        return ViewCoefficients(dual, self._by_sample(fitted), self._by_sample(held_out), objective, n_iter)
+
+    @cached_property
+    def _prices(self) -> Array:
+        """Price of a loss at each labeled pair (n_pairs,)."""
+        return self.view_weights[self.tied.pairs[1]] / max(int(self.tied.labeled.sum()), 1)
+
+    def _hinge_pulls(
+        self, signs: Array, kept: NDArray[np.bool_], tol: float, max_iter: int
+    ) -> tuple[Array, Array, int]:
+        """Coefficients over the labeled pairs, with the labels of some samples only, and objective."""
+        sample, _ = self.tied.pairs
+        used = np.flatnonzero(kept[sample] & (self._prices > 0.0))
+        pulls, objective, n_iter = np.zeros((len(sample), signs.shape[1])), np.zeros(signs.shape[1]), 1
+        for k, column in enumerate(signs.T):
+            mine = column[sample[used]]
+            solved = solve_box_program(
+                self._curvature(used, mine), -np.ones(len(used)), self._prices[used], tol=tol, max_iter=max_iter
+            )
+            pulls[used, k] = 0.5 * mine * solved.x
+            objective[k], n_iter = -solved.objective, max(n_iter, solved.n_iter)
+        return pulls, objective, n_iter
+
+    def _curvature(self, used: NDArray[np.intp], signs: Array) -> Curvature:
+        if self.tied.in_features and self.tied.factor.shape[1] < len(used):
+            return FactoredCurvature(np.sqrt(0.5) * signs[:, None] * self.tied.factor[used])
+        return DenseCurvature(0.5 * self.tied.covariance[np.ix_(used, used)] * np.outer(signs, signs))
+
+    def _values_at_pairs(self, pulls: Array) -> Array:
+        """Functions at the labeled pairs, from coefficients over them."""
+        if self.tied.in_features:
+            return np.asarray(self.tied.factor @ (self.tied.factor.T @ pulls))
+        return np.asarray(self.tied.covariance @ pulls)
+
+    def _folds(self, codes: NDArray[np.int64], n_folds: int) -> NDArray[np.intp]:
+        sample, _ = self.tied.pairs
+        ones = np.ones((len(sample), 1))
+        means = np.bincount(sample, weights=self._values_at_pairs(ones)[:, 0], minlength=len(codes))
+        folds = np.empty(len(codes), dtype=np.intp)
+        for c in np.unique(codes):
+            members = np.flatnonzero(codes == c)
+            folds[members[np.argsort(means[members], kind="stable")]] = np.arange(len(members)) % n_folds
+        return folds
+
+    def _left_out(self, y: Array, fitted: Array, remaining: _FromFactor) -> Array:
+        r"""Values at each pair without the label of its sample.
+
+        With R what is left of the kernel once all labels are known and D the prices, the values of a sample's pairs fall by
+        :math:`R (I - D R)^{-1} D (y - f)`.
+        """
+        sample, _ = self.tied.pairs
+        order = np.argsort(sample, kind="stable")
+        held_out = fitted.copy()
+        counts = np.bincount(sample)
+        starts = np.cumsum(counts) - counts
+        for size in np.unique(counts[counts > 0]):
+            members = order[starts[counts == size][:, None] + np.arange(size)]  # (n_samples of that many views, size)
+            for start in range(0, len(members), _CHUNK):
+                at = members[start : start + _CHUNK]
+                R = remaining.blocks(at)
+                priced = self._prices[at][:, :, None] * R
+                pull = self._prices[at][:, :, None] * (y[at] - fitted[at])
+                held_out[at] = fitted[at] - R @ np.linalg.solve(np.eye(size) - priced, pull)
+        return held_out
+
+    def _by_sample(self, values: Array) -> Array:
+        """Values at pairs as (n_labeled, n_views, n_targets), NaN where there is no pair."""
+        sample, view = self.tied.pairs
+        table = np.full((int(self.tied.labeled.sum()), len(self.tied.ridge), values.shape[1]), np.nan)
+        table[sample, view] = values
+        return table
 
 
-def _helmert(k: int) -> Array:
-    """Orthonormal contrasts of k values (k - 1, k)."""
-    rows = np.tril(np.ones((k - 1, k)))
-    position = np.arange(1, k)
-    rows[position - 1, position] = -position
-    return np.asarray(rows / np.sqrt(position * (position + 1.0))[:, None])
+@dataclass(frozen=True)
+class _FromFactor:
+    """The matrix ``H' H``, or ``S - H' H``, of which small blocks on the diagonal are wanted."""
+
+    H: Array
+    S: Array | None = None
+
+    def blocks(self, at: NDArray[np.intp]) -> Array:
+        """Blocks of the pairs ``at`` (n_blocks, size) as (n_blocks, size, size)."""
+        columns = self.H[:, at]
+        products = np.einsum("kij,kil->ijl", columns, columns, optimize=True)
+        if self.S is None:
+            return np.asarray(products)
+        return np.asarray(self.S[at[:, :, None], at[:, None, :]] - products)

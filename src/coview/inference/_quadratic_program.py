@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from coview.linalg import cholesky
 
-__all__ = ["BoxProgram", "Curvature", "DenseCurvature", "solve_box_program"]
+__all__ = ["BoxProgram", "Curvature", "DenseCurvature", "FactoredCurvature", "solve_box_program"]
 
 Array = NDArray[np.float64]
 
@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 _STEP = 0.995
 # Steps in a row that do not halve what is lacking: rounding has taken over.
 _PATIENCE = 15
+# Corrections of a solution by its residual, where diagonals that span many powers of ten meet a factor.
+_REFINEMENTS = 2
 
 
 class Curvature(Protocol):
@@ -48,6 +50,35 @@ class DenseCurvature:
         shifted = self.matrix.copy()
         shifted.flat[:: len(shifted) + 1] += diagonal
         return cholesky(shifted, name="The matrix of the quadratic program").solve
+
+
+@dataclass(frozen=True)
+class FactoredCurvature:
+    """The matrix ``F F'`` by its factor F of shape (n, r)."""
+
+    factor: Array
+
+    def times(self, x: Array) -> Array:
+        """``Q x``."""
+        return np.asarray(self.factor @ (self.factor.T @ x))
+
+    def plus(self, diagonal: Array) -> Callable[[Array], Array]:
+        """By one Cholesky factor of order r, O(n r^2), and corrections by the residual."""
+        F, weights = self.factor, 1.0 / diagonal[:, None]
+        inner = (F * weights).T @ F
+        inner.flat[:: len(inner) + 1] += 1.0
+        solver = cholesky(inner, name="The matrix of the quadratic program").solve
+
+        def once(r: Array) -> Array:
+            return np.asarray(weights * (r - F @ solver(F.T @ (weights * r))))
+
+        def solve(r: Array) -> Array:
+            x = once(r)
+            for _ in range(_REFINEMENTS):
+                x = x + once(r - diagonal[:, None] * x - F @ (F.T @ x))
+            return x
+
+        return solve
 
 
 @dataclass(frozen=True)
@@ -86,7 +117,7 @@ def solve_box_program(
     Parameters
     ----------
     curvature : Curvature
-        Q; `DenseCurvature` for a matrix.
+        Q; `DenseCurvature` for a matrix, `FactoredCurvature` for one of low rank.
     c, upper : ndarray of shape (n,)
         Upper bounds are positive and finite.
     equations : ndarray of shape (k, n), default=None

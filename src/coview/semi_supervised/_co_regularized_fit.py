@@ -1,0 +1,98 @@
+"""What co-regularized learners share: kernels of the views, tied on the samples that have more than one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from coview.base import Interval, StrOptions
+from coview.exceptions import ViewError
+from coview.inference import CoRegularizedViews, KernelBlock, TiedKernels, ViewCoefficients, kernel_block
+from coview.kernels import ViewFunctions, ViewKernels
+from coview.semi_supervised._laplacian_graphs import per_view
+from coview.views import Views
+
+__all__ = ["CONSTRAINTS", "CoRegularizedFit", "co_regularized_fit", "flat"]
+
+Array = NDArray[np.float64]
+
+CONSTRAINTS: dict[str, list[Any]] = {
+    "ridge": [Interval(Real, 0, None, closed="neither"), "array-like", dict],
+    "coupling": [Interval(Real, 0, None, closed="left")],
+    "view_weights": [Interval(Real, 0, None, closed="neither"), "array-like", dict, None],
+    "constants": [StrOptions({"none", "center", "orthogonal"})],
+}
+
+
+@dataclass(frozen=True)
+class CoRegularizedFit:
+    """A function per view, and what it says of the labeled samples.
+
+    Attributes
+    ----------
+    functions : ViewFunctions
+    dual : list of ndarray of shape (n_v, n_targets)
+        Coefficients of the kernels without their constants.
+    fitted, held_out : ndarray of shape (n_labeled, n_views, n_targets)
+        NaN where a sample lacks the view, or the view learned nothing.
+    objective : ndarray of shape (n_targets,)
+    n_iter : int
+    """
+
+    functions: ViewFunctions
+    dual: list[Array]
+    fitted: Array
+    held_out: Array
+    objective: Array
+    n_iter: int
+
+
+def co_regularized_fit(
+    learner: Any, views: Views, labeled: NDArray[np.bool_], solve: Callable[[CoRegularizedViews], ViewCoefficients]
+) -> CoRegularizedFit:
+    """Fit functions with the parameters of a learner; ``solve`` says by which loss."""
+    names = list(views.names)
+    ridge = per_view(learner.ridge, names, "ridge")
+    weights = (
+        np.ones(len(names)) if learner.view_weights is None else per_view(learner.view_weights, names, "view_weights")
+    )
+    if (ridge <= 0.0).any():
+        raise ValueError(f"ridge must be positive; got {learner.ridge!r}.")
+    if (weights < 0.0).any():
+        raise ValueError(f"view_weights must not be negative; got {learner.view_weights!r}.")
+    kernels = ViewKernels.of(learner.kernel, views, check_random_state(learner.random_state))
+    blocks = [_block(kernels, v, views[name], learner.constants) for v, name in enumerate(names)]
+    tied = TiedKernels(blocks, views.presence, labeled, ridge, float(learner.coupling))
+    reached = tied.reached(weights)
+    if not reached.any():
+        raise ViewError(
+            "No view can learn: no labeled sample has a view with a positive weight. Label a sample that has one, or raise "
+            "view_weights."
+        )
+    found = solve(CoRegularizedViews(tied, weights))
+    dual, constants = found.given_kernels(tied)
+    constants[~reached] = np.nan
+    unknown = np.where(reached, 0.0, np.nan)[:, None]
+    functions = ViewFunctions.expanded(kernels, views, dual, constants)
+    return CoRegularizedFit(
+        functions, found.dual, found.fitted + unknown, found.held_out + unknown, found.objective, found.n_iter
+    )
+
+
+def _block(kernels: ViewKernels, v: int, rows: Any, constants: Any) -> KernelBlock:
+    """The kernel of a view, by its features where it is linear and they are fewer than the samples."""
+    amplitude = kernels.amplitude(v)
+    if amplitude is not None and amplitude >= 0.0 and rows.shape[1] < rows.shape[0]:
+        return kernel_block(None, np.sqrt(amplitude) * rows, constants=constants)
+    return kernel_block(kernels.values(v, rows, rows), constants=constants)
+
+
+def flat(values: Array) -> Array:
+    """Without the last axis where there is one target only."""
+    return values[..., 0] if values.shape[-1] == 1 else values
