@@ -31,6 +31,7 @@ KNOWN = {
     "HybridHierarchicalClustering",
     "IncompleteGaussianMixture",
     "PosteriorConsistencyGPClassifier",
+    "PosteriorConsistencyGPClassifierCV",
     "PosteriorConsistencyGPRegressor",
     "ViewVotingClassifier",
 }

@@ -6,6 +6,7 @@ from coview.gaussian_process._consensus_posterior import ConsensusPosterior
 from coview.gaussian_process._consistent_set import consistent_set
 from coview.gaussian_process._kernel_transformer import CoTrainingKernelTransformer
 from coview.gaussian_process._posterior_consistency_classifier import PosteriorConsistencyGPClassifier
+from coview.gaussian_process._posterior_consistency_cv import PosteriorConsistencyGPClassifierCV
 from coview.gaussian_process._posterior_consistency_regressor import PosteriorConsistencyGPRegressor
 from coview.gaussian_process._prepared import PreparedViews
 from coview.kernels import (
@@ -22,6 +23,7 @@ __all__ = [
     "CoTrainingKernelTransformer",
     "ConsensusPosterior",
     "PosteriorConsistencyGPClassifier",
+    "PosteriorConsistencyGPClassifierCV",
     "PosteriorConsistencyGPRegressor",
     "PreparedViews",
     "co_regularization_precision",

@@ -27,6 +27,7 @@ COVIEW_TYPES = frozenset(
         "coview.gaussian_process._co_training_regressor.BayesianCoTrainingRegressor",
         "coview.gaussian_process._kernel_transformer.CoTrainingKernelTransformer",
         "coview.gaussian_process._posterior_consistency_classifier.PosteriorConsistencyGPClassifier",
+        "coview.gaussian_process._posterior_consistency_cv.PosteriorConsistencyGPClassifierCV",
         "coview.gaussian_process._posterior_consistency_regressor.PosteriorConsistencyGPRegressor",
         "coview.gaussian_process._prepared.PreparedViews",
         "coview.kernels._features.JointSpectralFeatures",
