@@ -53,6 +53,7 @@ OF_ESTIMATORS: dict[str, dict[str, Any]] = {
 CLUSTERERS: dict[str, dict[str, Any]] = {
     "BregmanAgglomerativeClustering": {},
     "HybridHierarchicalClustering": {},
+    "MultiViewSpectralClustering": {"random_state": 0},
 }
 
 

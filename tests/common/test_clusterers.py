@@ -10,6 +10,7 @@ from sklearn.base import clone, is_clusterer
 from sklearn.metrics import adjusted_rand_score
 
 from coview import Views
+from coview.persistence import load_model, save_model
 
 from .estimators import CLUSTERERS, all_estimators, clusterers
 
@@ -119,8 +120,11 @@ def test_sparse_views_give_the_same_or_a_clear_error(model, fitted):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_pickles_and_answers_for_new_samples(model, fitted):
+def test_stored_models_and_answers_for_new_samples(model, fitted, tmp_path):
     again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.labels_, fitted.labels_)
+    save_model(fitted, tmp_path / "clusters.coview")
+    again = load_model(tmp_path / "clusters.coview").model
     np.testing.assert_array_equal(again.labels_, fitted.labels_)
     if not hasattr(fitted, "predict"):
         return

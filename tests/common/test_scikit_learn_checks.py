@@ -33,6 +33,7 @@ KNOWN = {
     "PosteriorConsistencyGPClassifier",
     "PosteriorConsistencyGPClassifierCV",
     "PosteriorConsistencyGPRegressor",
+    "MultiViewSpectralClustering",
     "ViewVotingClassifier",
 }
 NOT_ON_ARRAYS = {

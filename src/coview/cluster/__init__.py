@@ -3,5 +3,6 @@
 from coview.cluster._bregman import BregmanAgglomerativeClustering
 from coview.cluster._hierarchy import TreeNode
 from coview.cluster._hybrid_hierarchical import HybridHierarchicalClustering
+from coview.cluster._spectral import MultiViewSpectralClustering
 
-__all__ = ["BregmanAgglomerativeClustering", "HybridHierarchicalClustering", "TreeNode"]
+__all__ = ["BregmanAgglomerativeClustering", "HybridHierarchicalClustering", "MultiViewSpectralClustering", "TreeNode"]

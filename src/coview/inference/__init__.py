@@ -47,6 +47,7 @@ from coview.inference._component_distributions import (
 from coview.inference._consensus import DenseConsensus, Experts, NewGrams, combine_experts
 from coview.inference._dense_covariance import DenseCovariance
 from coview.inference._dense_view_posterior import DenseSlope, DenseViewPosterior
+from coview.inference._disagreement import SpectralEmbedding, affinity_embedding, disagreement_embedding, unit_rows
 from coview.inference._em import GIVEN_START_PLATEAU, EMRun, best_em_run, run_em, warn_unless_converged
 from coview.inference._entropies import label_information, predictive_entropies
 from coview.inference._evidence import EvidenceMaximum, maximize_evidence
@@ -216,6 +217,7 @@ __all__ = [
     "RunningMixture",
     "ScaledFeatures",
     "SignedSquares",
+    "SpectralEmbedding",
     "TiedKernels",
     "TiedMachines",
     "TiedSolution",
@@ -225,6 +227,7 @@ __all__ = [
     "ViewScoreCalibration",
     "ViewWeights",
     "Weighting",
+    "affinity_embedding",
     "averaged_posterior",
     "averaging_weights",
     "best_em_run",
@@ -246,6 +249,7 @@ __all__ = [
     "consensus_covariances",
     "covariance_root",
     "curvature_moments",
+    "disagreement_embedding",
     "expected_curvature",
     "expected_smoothness",
     "factor_em",
@@ -295,6 +299,7 @@ __all__ = [
     "run_em",
     "signs_of",
     "solve_box_program",
+    "unit_rows",
     "view_additions",
     "warn_unless_converged",
     "weight_precision",

@@ -1,0 +1,220 @@
+"""Graphs over views or samples, embedded, with what places new samples in them."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from coview.cluster._affinities import ViewAffinity, fit_affinity
+from coview.cluster._fused_affinity import CoTrainingAffinity, SharedViewsAffinity
+from coview.exceptions import ViewError
+from coview.inference import SpectralEmbedding, affinity_embedding, disagreement_embedding
+from coview.labels import encode_labels
+from coview.views import Views, some, value_per_view
+
+__all__ = ["Anchors", "FusedGraph", "LinkedGraph", "check_similar_to_something"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """Samples whose cluster is known.
+
+    Attributes
+    ----------
+    codes : ndarray of int of shape (n_samples,)
+        Number of the cluster, -1 where it is not known.
+    """
+
+    codes: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, anchors: Any, n_samples: int, n_clusters: int) -> Self:
+        """Read labels in any coding; raises where there are more of them than clusters."""
+        if anchors is None:
+            return cls(np.full(n_samples, -1, dtype=np.intp))
+        classes, codes = encode_labels(anchors)
+        if len(codes) != n_samples:
+            raise ValueError(f"anchors must have one entry per sample ({n_samples}); got {len(codes)}.")
+        if len(classes) > n_clusters:
+            raise ValueError(f"anchors name {len(classes)} clusters, and n_clusters is {n_clusters}.")
+        return cls(codes.astype(np.intp))
+
+
+def _fit_affinities(model: Any, views: Views, random_state: np.random.RandomState) -> list[ViewAffinity]:
+    names = list(views.names)
+    kernels, sigmas = value_per_view(model.kernel, names, "kernel"), value_per_view(model.sigma, names, "sigma")
+    fitted = []
+    for name, kernel, sigma in zip(names, kernels, sigmas, strict=True):
+        block = views[name]
+        if isinstance(kernel, str) and kernel == "precomputed":
+            block = _own_columns(block, views.rows(name), len(views), name)
+        fitted.append(fit_affinity(block, kernel, sigma, model.n_neighbors, name, model.n_clusters, random_state))
+    return fitted
+
+
+def _own_columns(block: Any, rows: NDArray[np.intp], n_samples: int, name: str) -> Any:
+    """Columns of the samples that have the view, where a matrix has one for every sample."""
+    if block.shape[1] != n_samples:
+        raise ViewError(
+            f"View {name!r} is precomputed, so it must have one column per sample ({n_samples}); it has {block.shape[1]}."
+        )
+    return block if len(rows) == n_samples else block[:, rows]
+
+
+def _to_training(affinities: list[ViewAffinity], views: Views, presence: NDArray[np.bool_]) -> list[Any]:
+    """Affinities of new samples with training samples, view by view; precomputed ones are cut to those that had the view."""
+    found = []
+    for j, (affinity, name) in enumerate(zip(affinities, views.names, strict=True)):
+        block = views[name]
+        if affinity.kind == "precomputed":
+            block = _own_columns(block, np.flatnonzero(presence[:, j]), len(presence), name)
+        found.append(affinity.to_training(block))
+    return found
+
+
+@dataclass(frozen=True)
+class LinkedGraph:
+    """Rows of every view as nodes, joined through samples that have several views.
+
+    Attributes
+    ----------
+    affinities : list of ViewAffinity
+    presence : ndarray of shape (n_samples, n_views)
+        Of the training samples.
+    links : ndarray of int of shape (n_links,)
+        Samples through which views are compared.
+    embedding : SpectralEmbedding
+    """
+
+    affinities: list[ViewAffinity]
+    presence: NDArray[np.bool_]
+    links: NDArray[np.intp]
+    embedding: SpectralEmbedding
+
+    @classmethod
+    def fit(cls, model: Any, views: Views, random_state: np.random.RandomState) -> LinkedGraph | FusedGraph:
+        """Embed; one view alone has nothing to agree with, and is embedded by its own affinities."""
+        if int(views.presence.any(axis=0).sum()) < 2:
+            return FusedGraph.fit(model, views, random_state)
+        presence = np.asarray(views.presence)
+        links = np.flatnonzero(presence.sum(axis=1) > 1)
+        if not len(links):
+            raise ViewError(
+                "No sample has two views, so nothing says which rows of different views belong together. Cluster each view "
+                "alone, or add samples with several views."
+            )
+        if model.n_landmarks is not None and model.n_landmarks < len(links):
+            links = np.sort(random_state.choice(links, model.n_landmarks, replace=False))
+        affinities = _fit_affinities(model, views, random_state)
+        to_links = [_with_links(a, links, presence[:, j], j, model.n_landmarks) for j, a in enumerate(affinities)]
+        return cls(affinities, presence, links, disagreement_embedding(to_links, model.n_clusters))
+
+    def training_rows(self) -> list[Array]:
+        """Unit rows of the training samples, view by view."""
+        return [self.embedding.rows(v) for v in range(self.presence.shape[1])]
+
+    def new_rows(self, views: Views) -> list[Array]:
+        """Unit rows of new samples, view by view."""
+        rows = []
+        for v, values in enumerate(_to_training(self.affinities, views, self.presence)):
+            rows.append(self.embedding.new_rows(v, _scattered(values, self.links, self.presence[:, v])))
+        return rows
+
+
+def _with_links(
+    affinity: ViewAffinity, links: NDArray[np.intp], has: NDArray[np.bool_], j: int, n_landmarks: int | None
+) -> Any:
+    """Affinities of a view's training samples with the links (n_with_view, n_links)."""
+    if n_landmarks is None or affinity.kind in ("nearest_neighbors", "precomputed") or len(affinity.widths) > 1:
+        return _scattered(affinity.training(), links, has)
+    # Only the columns of the landmarks are ever computed.
+    own = np.cumsum(has) - 1
+    here = has[links]
+    few = ViewAffinity(affinity.kind, affinity.rows[own[links[here]]], affinity.widths, kernel=affinity.kernel)
+    values = np.zeros((affinity.rows.shape[0], len(links)))
+    values[:, here] = few.to_training(affinity.rows)
+    return values
+
+
+def _scattered(values: Any, links: NDArray[np.intp], has: NDArray[np.bool_]) -> Any:
+    """Columns of a view's samples (n, n_with_view) at the links (n, n_links), zero where a link lacks the view."""
+    if len(links) == len(has) and has.all():
+        return values
+    own = np.cumsum(has) - 1
+    here = has[links]
+    picked = values[:, own[links[here]]]
+    if sparse.issparse(picked):
+        place = sparse.csr_array(
+            (np.ones(here.sum()), (np.arange(here.sum()), np.flatnonzero(here))), (here.sum(), len(links))
+        )
+        return sparse.csr_array(picked @ place)
+    full = np.zeros((values.shape[0], len(links)))
+    full[:, here] = picked
+    return full
+
+
+@dataclass(frozen=True)
+class FusedGraph:
+    """Samples as nodes, by one affinity from those of all views.
+
+    Attributes
+    ----------
+    affinities : list of ViewAffinity
+    presence : ndarray of shape (n_samples, n_views)
+    fusion : SharedViewsAffinity or CoTrainingAffinity
+    embedding : SpectralEmbedding
+    """
+
+    affinities: list[ViewAffinity]
+    presence: NDArray[np.bool_]
+    fusion: SharedViewsAffinity | CoTrainingAffinity
+    embedding: SpectralEmbedding
+
+    @classmethod
+    def fit(cls, model: Any, views: Views, random_state: np.random.RandomState) -> FusedGraph:
+        """Fuse and embed."""
+        presence = np.asarray(views.presence)
+        nobody = np.flatnonzero(~presence.any(axis=1))
+        if len(nobody):
+            raise ViewError(f"{len(nobody)} samples have no view: {some(views.index[nobody])}. Leave them out.")
+        affinities = _fit_affinities(model, views, random_state)
+        fusion: SharedViewsAffinity | CoTrainingAffinity
+        if model.affinity == "co_training":
+            fusion = CoTrainingAffinity(
+                value_per_view(model.view_variances, list(views.names), "view_variances"), presence
+            )
+        else:
+            fusion = SharedViewsAffinity("joint" if model.affinity == "joint" else "sum", presence)
+        fused = fusion.training([affinity.training() for affinity in affinities])
+        return cls(affinities, presence, fusion, affinity_embedding(fused, model.n_clusters))
+
+    def training_rows(self) -> list[Array]:
+        """Unit rows of the training samples, as a list of one."""
+        return [self.embedding.rows(0)]
+
+    def new_rows(self, views: Views) -> list[Array]:
+        """Unit rows of new samples, as a list of one."""
+        values = _to_training(self.affinities, views, self.presence)
+        if isinstance(self.fusion, CoTrainingAffinity):
+            training = [affinity.training() for affinity in self.affinities]
+            return [self.embedding.new_rows(0, self.fusion.to_training(values, np.asarray(views.presence), training))]
+        return [self.embedding.new_rows(0, self.fusion.to_training(values, np.asarray(views.presence)))]
+
+
+def check_similar_to_something(rows: Array, views: Views) -> None:
+    """Warn of samples without a row: they are similar to nothing, or have no view."""
+    lost = np.flatnonzero((rows == 0.0).all(axis=1))
+    if len(lost):
+        warnings.warn(
+            f"{len(lost)} samples are similar to no other that tells views apart: {some(views.index[lost])}. Their label is -1; "
+            "a wider sigma may reach them.",
+            UserWarning,
+            stacklevel=4,
+        )
