@@ -48,7 +48,7 @@ class SharedViewsAffinity:
         known = np.asarray(shared > 0.0)
         np.fill_diagonal(known, val=False)
         self.unknown = float(fused[known].mean()) if known.any() else 0.0
-        known.flat[:: len(fused) + 1] = True
+        np.fill_diagonal(known, val=True)
         fused[~known] = self.unknown
         return fused
 
