@@ -57,7 +57,8 @@ class SharedViewsAffinity:
         if all(sparse.issparse(a) for a in affinities):
             return self._sparse(affinities, presence)
         fused, shared = self._dense(affinities, presence)
-        fused[(shared == 0.0) & presence.any(axis=1)[:, None]] = self.unknown
+        strangers = np.asarray((shared == 0.0) & np.asarray(presence.any(axis=1))[:, None])
+        fused[strangers] = self.unknown
         return fused
 
     @property
