@@ -17,7 +17,7 @@ ENTROPY, FEW, PER_COST = "expected entropy", "expected entropy, few candidates",
 INFORMATION, VARIANCE, RANDOM = "mutual information", "variance", "random"
 SCORES = {"auc": "roc_auc", "log_score": "neg_log_loss"}
 _CRITERIA = {
-    ENTROPY: {"criterion": "expected_entropy"},
+    ENTROPY: {"criterion": "expected_entropy", "max_candidates": None},
     INFORMATION: {"criterion": "mutual_information"},
     VARIANCE: {"criterion": "variance"},
     RANDOM: {"criterion": "random"},

@@ -326,7 +326,7 @@ def test_samples_without_ids_are_positions_and_sparse_views_stay_sparse(tmp_path
 def test_random_choice_is_spread_over_the_pairs():
     """What is next does not depend on where the last one was."""
     steps = []
-    for seed in range(60):
+    for seed in range(200):
         held = Campaign(model(), views(), LABELS, criterion="random", random_state=seed)
         places = []
         for _ in range(2):
@@ -335,7 +335,7 @@ def test_random_choice_is_spread_over_the_pairs():
             held.tell(sample, view=view, values=tables()[view].loc[sample])
         steps.append(places)
     first, second = np.array(steps).T
-    assert abs(np.corrcoef(first, second)[0, 1]) < 0.35
+    assert abs(np.corrcoef(first, second)[0, 1]) < 0.3  # a little below zero: a pair is asked once
     assert len(set(first)) == len(set(second)) == 6
 
 

@@ -18,6 +18,8 @@ from .campaign_problem import COSTS, LABELS, PRESENCE, SAMPLES, VIEWS, campaign,
 pytestmark = pytest.mark.filterwarnings("ignore:View .* is outside what was seen")
 
 BUDGET = 400.0
+PRICES = {**COSTS.views, None: COSTS.label}
+CLOSED = ("failed", "declined", "impossible")
 WIDTHS = {"mri": 2, "lab": 1, "genes": 2}
 START = {
     (sample, view): views().to_frame(view).loc[sample].tolist()
@@ -26,6 +28,7 @@ START = {
     if PRESENCE[i, j]
 }
 samples, names = st.sampled_from(SAMPLES), st.sampled_from(VIEWS)
+anything = st.sampled_from([*VIEWS, None])  # None is the label
 
 
 class Plain:
@@ -34,7 +37,6 @@ class Plain:
     def __init__(self):
         self.pairs, self.values, self.charges = {}, {}, []
         self.labels = {sample: label for sample, label in zip(SAMPLES, LABELS, strict=True) if label is not None}
-        self.told = 0
         self.before = []
 
     def keep(self):
@@ -47,16 +49,16 @@ class Plain:
         self.__dict__ = {**last.__dict__, "before": self.before[:-1]}
 
     def known(self, pair):
-        return self.values.get(pair, START.get(pair))
+        return self.labels.get(pair[0]) if pair[1] is None else self.values.get(pair, START.get(pair))
 
     def price(self, pairs):
         """Own prices of pairs, and shares of groups once per sample unless it had one from the start."""
-        own = sum(COSTS.pairs.get(pair, COSTS.views[pair[1]]) for pair in pairs)
+        own = sum(COSTS.pairs.get(pair, PRICES[pair[1]]) for pair in pairs)
         visited = {sample for sample, view in START if view in ("lab", "genes")}
         return own + 5.0 * len({sample for sample, view in pairs if view in ("lab", "genes")} - visited)
 
     def spent(self):
-        return self.price(self.charges) + self.told * 1.0
+        return self.price(self.charges)
 
     def committed(self):
         booked = [pair for pair, state in self.pairs.items() if state == "booked"]
@@ -95,7 +97,7 @@ class CampaignMachine(RuleBasedStateMachine):
             self.plain.keep()
         return new
 
-    @rule(sample=samples, view=names)
+    @rule(sample=samples, view=anything)
     def book(self, sample, view):
         pair, plain = (sample, view), self.plain
         refused = None
@@ -117,7 +119,7 @@ class CampaignMachine(RuleBasedStateMachine):
         refused = None
         if known is not None and known != values and not replace:
             refused = ConflictError
-        if known is None and plain.pairs.get(pair) in ("failed", "declined", "impossible"):
+        if known is None and plain.pairs.get(pair) in CLOSED:
             refused = ConflictError
         act = lambda: self.held.tell(sample, view=view, values=values, replace=replace)  # noqa: E731
         if self.step(act, refused, new=known != values):
@@ -128,17 +130,22 @@ class CampaignMachine(RuleBasedStateMachine):
 
     @rule(sample=samples, label=st.sampled_from(["ill", "well"]), replace=st.booleans())
     def label(self, sample, label, replace):
-        known = self.plain.labels.get(sample)
+        pair, plain = (sample, None), self.plain
+        known = plain.labels.get(sample)
         refused = ConflictError if known not in (None, label) and not replace else None
+        if known is None and plain.pairs.get(pair) in CLOSED:
+            refused = ConflictError
         if self.step(lambda: self.held.tell(sample, label=label, replace=replace), refused, new=known != label):
-            self.plain.told += known is None
-            self.plain.labels[sample] = label
+            if known is None:
+                plain.charges = [*plain.charges, pair]
+            plain.pairs[pair] = "returned"
+            plain.labels[sample] = label
 
-    @rule(sample=samples, view=names, outcome=st.sampled_from(["failed", "declined", "impossible"]))
+    @rule(sample=samples, view=anything, outcome=st.sampled_from(CLOSED))
     def close(self, sample, view, outcome):
         pair, plain = (sample, view), self.plain
         before = plain.pairs.get(pair)
-        closed = before in ("failed", "declined", "impossible")
+        closed = before in CLOSED
         refused = None
         if plain.known(pair) is not None or (closed and outcome not in (before, "impossible")):
             refused = ConflictError
@@ -156,10 +163,14 @@ class CampaignMachine(RuleBasedStateMachine):
             self.held.undo()
             self.plain.undo()
 
-    @rule(n=st.integers(1, 4), per_sample=st.integers(1, 2))
-    def ask(self, n, per_sample):
-        table, plain = self.held.ask(n, per_sample), self.plain
+    @rule(n=st.integers(1, 4), per_sample=st.integers(1, 2), kind=st.sampled_from(["views", "labels", "both"]))
+    def ask(self, n, per_sample, kind):
+        table, plain = self.held.ask(n, per_sample, kind=kind), self.plain
         chosen = list(zip(table["sample"], table["view"], strict=True))
+        if kind != "views":
+            assert table["query"].tolist() == ["label" if view is None else "view" for _, view in chosen]
+        if kind != "both":
+            assert all((view is None) == (kind == "labels") for _, view in chosen)
         assert len(chosen) <= n
         assert table["sample"].value_counts().max() <= per_sample or not chosen
         for pair in chosen:
@@ -189,6 +200,7 @@ class CampaignMachine(RuleBasedStateMachine):
         for label in (first, second):
             self.plain.keep()
             self.plain.labels["p1"] = label
+            self.plain.pairs["p1", None] = "returned"
 
     @precondition(lambda self: self.on_file)
     @rule()
@@ -220,7 +232,14 @@ class CampaignMachine(RuleBasedStateMachine):
                     assert got == values if values is not None else np.isnan(got).all()
             booked = {pair for pair, state in plain.pairs.items() if state == "booked"}
             assert set(zip(one.orders["sample"], one.orders["view"], strict=True)) == booked
-            closed = {o: sum(state == o for state in plain.pairs.values()) for o in status["closed"]}
+            labels = {pair[0]: state for pair, state in plain.pairs.items() if pair[1] is None}
+            missing = [labels.get(sample) for sample, label in zip(SAMPLES, LABELS, strict=True) if label is None]
+            assert status["labels"]["open"] == missing.count(None)
+            assert status["labels"]["booked"] == missing.count("booked")
+            assert status["labels"]["returned"] == missing.count("returned")
+            assert status["labels"]["closed"] == {outcome: missing.count(outcome) for outcome in CLOSED}
+            assert set(one.labeled.nonzero()[0]) == {SAMPLES.index(sample) for sample in plain.labels}
+            closed = {o: sum(state == o for (_, view), state in plain.pairs.items() if view) for o in CLOSED}
             if plain.pairs.get(("p6", "mri")) in closed:  # counted although the costs exclude it
                 assert sum(status["closed"].values()) in (sum(closed.values()), sum(closed.values()) - 1)
             else:

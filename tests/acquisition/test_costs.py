@@ -5,13 +5,18 @@ import pandas as pd
 import pytest
 
 from coview.acquisition import Costs
+from coview.acquisition._accounts import Account
 from coview.exceptions import ViewError
 
 NAMES = ["mri", "genes", "blood"]
 
 
-def of(costs, sample, view, has=(False, False, False)):
-    return costs.of_pairs([sample], [view], NAMES, [has])[0]
+def of(costs, sample, view, has=(False, False, False), names=NAMES):
+    """What a view of a sample costs alone."""
+    samples = list(dict.fromkeys([sample, *(other for other, _ in [*costs.pairs, *costs.excluded])]))
+    presence = np.zeros((len(samples), len(names)), dtype=bool)
+    presence[0] = has
+    return Account.of(costs, np.array(samples), names, presence).price(0, names.index(view))
 
 
 def test_groups_are_paid_once_per_sample_and_may_overlap():
@@ -95,9 +100,9 @@ def test_a_view_costs_the_sum_of_its_features_and_a_shared_part_once():
         "test": (["exercise"], 86.0),
     }
     names = ["blood", "exercise", "thallium", "ecg"]
-    alone = costs.of_pairs(["p"] * 3, ["blood", "exercise", "thallium"], names, np.zeros((3, 4)))
-    assert alone.tolist() == [10.25, 189.0, 103.0]
-    assert costs.of_pairs(["p"], ["thallium"], names, [[False, True, False, False]]).tolist() == [2.0]
+    alone = [of(costs, "p", view, [False] * 4, names) for view in ("blood", "exercise", "thallium")]
+    assert alone == [10.25, 189.0, 103.0]
+    assert of(costs, "p", "thallium", [False, True, False, False], names) == 2.0
     pair = pd.DataFrame({"sample": ["p", "q"], "view": ["ecg", "ecg"], "cost": ["impossible", 3.0]})
     both = Costs.of(pd.concat([table, pair], ignore_index=True))
     assert (both.views, both.groups, both.pairs) == (costs.views, costs.groups, {("q", "ecg"): 3.0})

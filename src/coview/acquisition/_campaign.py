@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coview.acquisition._campaign_choice import best_batch, best_open, ranking_of
+from coview.acquisition._campaign_choice import Request, best_batch
 from coview.acquisition._campaign_record import CampaignRecord
 from coview.acquisition._campaign_rules import Decision, closing, labeling, ordering, returning
-from coview.acquisition._campaign_start import CampaignStart, check_criterion
+from coview.acquisition._campaign_start import CampaignStart
 
 __all__ = ["Campaign"]
 
 
 class Campaign(CampaignRecord):
-    """Measurements asked for and told, one after another or in batches, with everything that happened.
+    """Measurements and labels asked for and told, one after another or in batches, with everything that happened.
 
-    A missing view of a sample is *suggested* by `ask`, *booked* by `book` and then not suggested again, *returned* by `tell`, or
-    *closed*. The model is fitted again, when it is next needed, to what is then known.
+    A missing view of a sample, or its label, is *suggested* by `ask`, *booked* by `book` and then not suggested again, *returned*
+    by `tell`, or *closed*. The model is fitted again, when it is next needed, to what is then known.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Campaign(CampaignRecord):
     y : array-like of shape (n_samples,)
         Labels, unlabeled samples among them.
     criterion : str, default="expected_entropy"
-        As in `view_utilities`.
+        Of views, as in `view_utilities`. Labels are ranked by mutual information, with "random" by chance.
     costs : Costs, dict of view to cost, or DataFrame, default=None
     budget : float, default=None
         In the unit of ``costs``: what is neither spent nor booked limits what `ask` suggests and `book` takes.
@@ -134,54 +134,67 @@ class Campaign(CampaignRecord):
         return campaign
 
     def ask(
-        self, n: int = 1, per_sample: int = 1, *, by: str = "utility", criterion: str | None = None
+        self,
+        n: int = 1,
+        per_sample: int = 1,
+        *,
+        kind: str = "views",
+        by: str | None = None,
+        criterion: str | None = None,
+        max_candidates: int | str | None = "auto",
+        look_ahead: int = 0,
     ) -> pd.DataFrame:
-        """What to measure next.
+        """What to measure or label next.
 
         Parameters
         ----------
         n : int, default=1
-            Pairs wanted; fewer come back where no more are open and affordable.
+            Pairs or labels wanted; fewer come back where no more are open and affordable.
         per_sample : int, default=1
-            At most so many views of one sample.
-        by : {"utility", "utility_per_cost"}, default="utility"
+            At most so many of one sample.
+        kind : {"views", "labels", "both"}, default="views"
+            What is asked: missing views, labels, or both in one ranking, by mutual information as in `query_utilities`.
+        by : {"utility", "utility_per_cost"}, default=None
+            None: "utility"; with ``kind="both"`` and costs "utility_per_cost".
         criterion : str, default=None
-            Another than that of the campaign, for once.
+            Another than that of the campaign, for once: of `view_utilities`, or with ``kind="labels"`` of `label_utilities`.
+        max_candidates : int, "auto" or None, default="auto"
+            Pairs that "expected_entropy" scores, as in `view_utilities`, among those that are open and affordable; "auto": twice
+            ``n``, and 40 at least.
+        look_ahead : int, default=0
+            As in `select_views`; for views alone.
 
         Returns
         -------
         table : DataFrame
-            Columns ``sample, view, utility[, cost, utility_per_cost, cumulative_cost]``, best first. Empty when nothing is left
-            to ask; `status` says why. Asking again without new answers or bookings gives the same.
+            Columns ``sample, view, utility[, cost, utility_per_cost, cumulative_cost]``, best first; with labels, ``query``
+            before them ("view" or "label"), and the view of a label is None. Empty when nothing is left to ask; `status` says
+            why. Asking again without new answers or bookings gives the same.
 
         Notes
         -----
         Each pair is chosen as if those before it, and those that are booked, had come back with what they are expected to hold
-        (see `select_views`), where the criterion depends on that; utilities and costs are those at the time of choice.
+        (see `select_views`), where the criterion depends on that; utilities and costs are those at the time of choice. Labels,
+        and views beside labels, are ranked once.
         """
-        if n < 1 or per_sample < 1:
-            raise ValueError(f"n and per_sample must be at least 1; got {n!r} and {per_sample!r}.")
-        if by not in ("utility", "utility_per_cost") or (by != "utility" and self._costs is None):
-            raise ValueError(f"by must be 'utility', or with costs 'utility_per_cost'; got {by!r}.")
-        criterion = criterion or self._settings["criterion"]
-        check_criterion(criterion)
+        limits: dict[str, Any] = {"n": n, "per_sample": per_sample, "max_candidates": max_candidates}
+        options: dict[str, Any] = {"kind": kind, "by": by, "criterion": criterion, "look_ahead": look_ahead}
+        request = Request.of(self.criterion, priced=self._costs is not None, **limits, **options)
         self._catch_up()
-        limits: dict[str, Any] = {"per_sample": per_sample, "left": self._left(), "by": by}
-        batch = None
-        if n > 1 or self._state.booked:
-            batch = best_batch(self, self._state, criterion, self._costs, self._seed(), n, **limits)
-        if batch is None:
-            batch = best_open(self._ranking(criterion), self._data, self._state, n, **limits)
-        self._suggested = batch
-        return batch.copy()
+        key = (self._state.last, request)
+        if self._answered is None or self._answered[0] != key:
+            self._answered = key, best_batch(self, self._state, request, self._settings["budget"], self._seed())
+        self._suggested, self._asked = self._answered[1], request
+        return self._suggested.copy()
 
-    def book(self, sample: Any, view: str) -> bool:
-        """Order a measurement: it is not suggested again.
+    def book(self, sample: Any, view: str | None = None) -> bool:
+        """Order a measurement or a label: it is not suggested again.
 
         Parameters
         ----------
         sample : sample id, or position where samples have none
-        view : str
+        view : str, default=None
+            None books the label.
 
         Returns
         -------
@@ -191,13 +204,13 @@ class Campaign(CampaignRecord):
         Raises
         ------
         ConflictError
-            If it is booked already, perhaps by another process, has been measured, or is impossible.
+            If it is booked already, perhaps by another process, is known, or is impossible.
         ValueError
             If there is no such sample or view, or the budget does not allow it.
         """
-        row, _ = self._data.row(sample), self._data.column(view)
-        utility = self._utility_of(row, view)
-        return self._step(lambda: ordering(self._data, self._state, row, view, utility, self._left()))
+        row, view = self._place(sample, view)
+        asked = self._asked_for(row, view)
+        return self._step(lambda: ordering(self._data, self._state, row, view, asked, self._left()))
 
     def tell(
         self, sample: Any, *, view: str | None = None, values: Any = None, label: Any = None, replace: bool = False
@@ -223,7 +236,7 @@ class Campaign(CampaignRecord):
         Raises
         ------
         ConflictError
-            If something else is known, or the pair is closed.
+            If something else is known, or the pair or label is closed.
         ValueError
             If there is no such sample, view or feature (names the nearest), or values are too many, too few or no numbers.
 
@@ -237,18 +250,20 @@ class Campaign(CampaignRecord):
             raise ValueError("tell takes either view and values, or label.")
         if view is None:
             plain = self._data.targets.checked(label)
-            return self._step(lambda: labeling(self._data, self._state, row, plain, replace=replace))
+            asked = self._asked_for(row, None)
+            return self._step(lambda: labeling(self._data, self._state, row, plain, asked, replace=replace))
         self._data.column(view)
-        numbers = self._data.checked_values(sample, view, values)
-        return self._step(lambda: returning(self._data, self._state, row, view, numbers, replace=replace))
+        numbers, asked = self._data.checked_values(sample, view, values), self._asked_for(row, view)
+        return self._step(lambda: returning(self._data, self._state, row, view, numbers, asked, replace=replace))
 
-    def close(self, sample: Any, view: str, outcome: str = "failed", *, reason: str = "") -> bool:
-        """Say that a view does not come: it is not suggested again.
+    def close(self, sample: Any, view: str | None, outcome: str = "failed", *, reason: str = "") -> bool:
+        """Say that a view or a label does not come: it is not suggested again.
 
         Parameters
         ----------
         sample : sample id, or position where samples have none
-        view : str
+        view : str or None
+            None closes the label.
         outcome : {"failed", "declined", "impossible"}, default="failed"
             What failed is paid. What failed or was declined may be booked once more.
         reason : str, default=""
@@ -261,11 +276,11 @@ class Campaign(CampaignRecord):
         Raises
         ------
         ConflictError
-            If it has been measured, or is closed otherwise.
+            If it is known, or is closed otherwise.
         ValueError
             If there is no such sample or view.
         """
-        row, _ = self._data.row(sample), self._data.column(view)
+        row, view = self._place(sample, view)
         return self._step(lambda: closing(self._data, self._state, row, view, outcome, reason))
 
     @contextmanager
@@ -327,14 +342,6 @@ class Campaign(CampaignRecord):
         self._catch_up()
         return decision is not None
 
-    def _ranking(self, criterion: str) -> pd.DataFrame:
-        """All missing pairs by utility, on what is known now."""
-        version = self._state.data_version
-        if self._ranked is None or self._ranked[0] != (version, criterion):
-            ranking = ranking_of(self, criterion, self._costs, self._seed())
-            self._ranked = ((version, criterion), ranking)
-        return self._ranked[1]
-
     def _seed(self) -> int:
         """New random numbers after each answer: otherwise neighbors of what was measured would be favored."""
         return int(np.random.SeedSequence([self._settings["seed"], self._state.data_version]).generate_state(1)[0] >> 1)
@@ -342,8 +349,17 @@ class Campaign(CampaignRecord):
     def _left(self) -> float | None:
         return self._state.left(self._settings["budget"])
 
-    def _utility_of(self, row: int, view: str) -> float | None:
-        """Utility at which a pair was last suggested."""
+    def _place(self, sample: Any, view: Any) -> tuple[int, str | None]:
+        """Row and view of what is meant, None for the label; an error where there is no such sample or view."""
+        view = None if view is None or pd.isna(view) else view
+        self._data.column(view)
+        return self._data.row(sample), view
+
+    def _asked_for(self, row: int, view: str | None) -> dict[str, Any]:
+        """Utility and criterion with which a pair or label was last suggested."""
         table = self._suggested
-        found = table.loc[(table["sample"] == self._data.samples[row]) & (table["view"] == view), "utility"]
-        return float(found.iloc[0]) if len(found) and np.isfinite(found.iloc[0]) else None
+        same = table["view"].isna() if view is None else table["view"] == view
+        found = table.loc[same & (table["sample"] == self._data.samples[row]), "utility"]
+        if self._asked is None or not len(found) or not np.isfinite(found.iloc[0]):
+            return {}
+        return {"utility": float(found.iloc[0]), "criterion": self._asked.criterion}

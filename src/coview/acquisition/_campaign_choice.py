@@ -1,179 +1,128 @@
-"""What a campaign asks for next: the ranking of what is missing, and the best of it that is open and affordable."""
+"""What a campaign asks for next: the best of what is open and affordable, views, labels or both."""
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from coview.acquisition._campaign_data import CampaignData
+from coview.acquisition._accounts import Basket
 from coview.acquisition._campaign_state import CampaignState
-from coview.acquisition._costs import Costs
-from coview.acquisition._tables import best_first, pair_table, per_cost
-from coview.acquisition._view_batches import choose
-from coview.acquisition._view_utilities import pair_scores, view_utilities
-from coview.views import Views
+from coview.acquisition._choice import FixedScores, Scores, choose
+from coview.acquisition._label_utilities import LABEL_CRITERIA, label_scores
+from coview.acquisition._pair_scores import CRITERIA, PairScores
+from coview.acquisition._scored_model import ScoredModel
+from coview.acquisition._view_batches import batch_table, check_ahead
+from coview.acquisition._view_utilities import candidates_of, pair_scores
 
-__all__ = ["best_batch", "best_open", "ranking_of"]
+__all__ = ["KINDS", "Request", "best_batch"]
+
+KINDS = ("views", "labels", "both")
 
 
-def ranking_of(known: Any, criterion: str, costs: Costs | None, seed: int) -> pd.DataFrame:
-    """All missing pairs that can be measured, by utility: columns ``sample, view, utility``.
+@dataclass(frozen=True)
+class Request:
+    """What a campaign is asked for; see `Campaign.ask`."""
+
+    n: int
+    per_sample: int
+    kind: str
+    by: str
+    criterion: str
+    max_candidates: int | None
+    look_ahead: int
+
+    @classmethod
+    def of(
+        cls,
+        usual: str,
+        *,
+        priced: bool,
+        n: int,
+        per_sample: int,
+        kind: str,
+        by: str | None,
+        criterion: str | None,
+        max_candidates: Any,
+        look_ahead: int,
+    ) -> Self:
+        """The request, checked: ``usual`` is the criterion of the campaign, ``priced`` whether it has costs."""
+        if n < 1 or per_sample < 1:
+            raise ValueError(f"n and per_sample must be at least 1; got {n!r} and {per_sample!r}.")
+        if kind not in KINDS:
+            raise ValueError(f"kind must be one of {', '.join(map(repr, KINDS))}; got {kind!r}.")
+        by = by or ("utility_per_cost" if kind == "both" and priced else "utility")
+        if by not in ("utility", "utility_per_cost") or (by != "utility" and not priced):
+            raise ValueError(f"by must be 'utility', or with costs 'utility_per_cost'; got {by!r}.")
+        known = {"views": CRITERIA, "labels": LABEL_CRITERIA, "both": ("mutual_information", "random")}[kind]
+        usual = usual if kind == "views" or usual == "random" else "mutual_information"
+        criterion = criterion or usual
+        if criterion not in known:
+            raise ValueError(
+                f"criterion must be one of {', '.join(map(repr, known))} where {kind} are asked; got {criterion!r}."
+            )
+        if look_ahead and kind != "views":
+            raise ValueError(f"look_ahead is for views; got kind={kind!r}.")
+        check_ahead(look_ahead, criterion)
+        return cls(n, per_sample, kind, by, criterion, candidates_of(max_candidates, n), look_ahead)
+
+
+def best_batch(known: Any, state: CampaignState, request: Request, budget: float | None, seed: int) -> pd.DataFrame:
+    """What is chosen one after another, views as if those before and those booked had come back.
 
     Parameters
     ----------
     known : object with views, y and model
-        Its model is not asked for where chance decides or nothing is missing.
-    criterion : str
-    costs : Costs or None
+        Its model is not asked for where chance decides or nothing is open.
+    state : CampaignState
+    request : Request
+    budget : float or None
     seed : int
     """
-    views: Views = known.views
-    allowed = None if costs is None else Costs(excluded=costs.excluded)
-    if criterion == "random" or views.presence.all():
-        ranking = _by_chance(views, allowed, seed)
+    m = state.open.shape[1] - 1
+    wanted = np.ones(m + 1, dtype=bool)
+    wanted[:m], wanted[m] = request.kind != "labels", request.kind != "views"
+    limits: dict[str, Any] = {"ordered": state.booked_places, "per_sample": request.per_sample, "budget": budget}
+    open_places = np.argwhere(state.open & wanted)
+    scores: Scores
+    if request.criterion == "random" or not len(open_places):
+        chance = np.random.RandomState(seed).uniform(size=state.open.shape)
+        scores = FixedScores(open_places, chance[tuple(open_places.T)], seed)
+    elif request.kind == "views":
+        scores = _of_views(known, state, request, seed)
     else:
-        ranking = view_utilities(known.model, views, known.y, criterion=criterion, costs=allowed, random_state=seed)
-    return ranking[["sample", "view", "utility"]]
+        scores = _with_labels(known, open_places, request, seed)
+    basket = Basket(state.account, scores.pairs, possible=state.open, **limits)
+    found = choose(scores, basket, request.n, request.by, look_ahead=request.look_ahead)
+    table = batch_table(known.views, scores.pairs, found, priced=state.account.priced, ahead=request.look_ahead > 0)
+    if request.kind != "views":
+        of_label = scores.pairs[[choice.position for choice in found], 1] == m
+        table.insert(0, "query", np.where(of_label, "label", "view"))
+    return table.assign(cumulative_cost=table["cost"].cumsum()) if state.account.priced else table
 
 
-def _by_chance(views: Views, costs: Costs | None, seed: int) -> pd.DataFrame:
-    """Utilities by chance, without a model."""
-    pairs = np.argwhere(~views.presence)
-    table = pair_table(views, pairs, np.random.RandomState(seed).uniform(size=len(pairs)), None)
-    if costs is not None:
-        table = table[costs.allowed(table["sample"].tolist(), table["view"].tolist())]
-    return best_first(table, seed)
+def _of_views(known: Any, state: CampaignState, request: Request, seed: int) -> PairScores:
+    """Scores of all missing pairs, as if those that are booked had come back."""
+    options: dict[str, Any] = {"criterion": request.criterion, "max_candidates": request.max_candidates}
+    scores = replace(pair_scores(known.model, known.views, known.y, None, **options), seed=seed)
+    if scores.updates:
+        place = {(int(row), int(j)): position for position, (row, j) in enumerate(scores.pairs)}
+        for pair in state.booked_places:
+            if pair in place:
+                scores.take(place[pair])
+    return scores
 
 
-def best_batch(
-    known: Any, state: CampaignState, criterion: str, costs: Costs | None, seed: int, n: int, **limits: Any
-) -> pd.DataFrame | None:
-    """Pairs chosen one after another, as if those before and those booked had come back; None where that changes nothing.
-
-    Parameters
-    ----------
-    known, criterion, costs, seed
-        As for `ranking_of`.
-    state : CampaignState
-    n : int
-    **limits : per_sample, left, by
-        As for `best_open`.
-    """
-    views: Views = known.views
-    if criterion == "random" or views.presence.all():
-        return None
-    allowed = None if costs is None else Costs(excluded=costs.excluded)
-    scores = pair_scores(known.model, views, known.y, allowed, criterion=criterion, random_state=seed)
-    if not scores.updates:
-        return None
-    place = {(int(row), views.names[j]): position for position, (row, j) in enumerate(scores.pairs)}
-    for pair in sorted(state.booked):
-        if pair in place:
-            scores.take(place[pair])
-    basket = _OpenPairs(state, views.names, limits["per_sample"], limits["left"])
-    found = choose(scores, basket, n, limits["by"])
-    utilities, prices = np.array(found, dtype=np.float64).reshape(-1, 2).T
-    chosen = np.array(basket.chosen, dtype=np.intp).reshape(-1, 2)
-    batch = pair_table(views, chosen, utilities, None if state.spending is None else prices)
-    return batch if state.spending is None else batch.assign(cumulative_cost=batch["cost"].cumsum())
-
-
-class _OpenPairs:
-    """Pairs that a campaign may suggest together."""
-
-    def __init__(self, state: CampaignState, names: list[str], per_sample: int, left: float | None) -> None:
-        self._state = state
-        self._names = names
-        self._per_sample = per_sample
-        self._left = left
-        self._ordered = set(state.booked)
-        self.chosen: list[tuple[int, int]] = []
-
-    def open(self, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Which pairs may still be chosen."""
-        counts = Counter(row for row, _ in self.chosen)
-        mine = set(self.chosen)
-        possible = np.array(
-            [
-                (row, j) not in mine and counts[row] < self._per_sample and self._state.is_open(row, self._names[j])
-                for row, j in pairs.tolist()
-            ],
-            dtype=bool,
-        )
-        if self._left is not None:
-            possible[possible] = self.prices(pairs[possible]) <= self._left
-        return possible
-
-    def prices(self, pairs: NDArray[np.intp]) -> NDArray[np.float64]:
-        """What each pair adds to what is spent, booked and chosen."""
-        spending = self._state.spending
-        if spending is None:
-            return np.zeros(len(pairs))
-        return np.array([spending.cost(row, self._names[j], self._ordered) for row, j in pairs.tolist()], dtype=float)
-
-    def add(self, pair: NDArray[np.intp]) -> None:
-        """Choose a pair."""
-        row, j = int(pair[0]), int(pair[1])
-        if self._left is not None:
-            self._left -= float(self.prices(pair[None])[0])
-        self.chosen.append((row, j))
-        self._ordered.add((row, self._names[j]))
-
-
-def best_open(
-    ranking: pd.DataFrame,
-    data: CampaignData,
-    state: CampaignState,
-    n: int,
-    *,
-    per_sample: int,
-    left: float | None,
-    by: str,
-) -> pd.DataFrame:
-    """The first ``n`` pairs that are open, fit into what is left, and are at most ``per_sample`` of a sample.
-
-    Costs are those on top of what is spent, booked and chosen before.
-    """
-    rows = [data.row(sample) for sample in ranking["sample"]]
-    keep = np.array([state.is_open(row, view) for row, view in zip(rows, ranking["view"], strict=True)], dtype=bool)
-    table = ranking[keep].assign(row=np.array(rows, dtype=np.intp)[keep])
-    if state.spending is not None:
-        table = _priced(table, state, by)
-    chosen: list[int] = []
-    prices: list[float] = []
-    taken: dict[int, int] = {}
-    ordered = set(state.booked)
-    for place, (row, view) in enumerate(zip(table["row"], table["view"], strict=True)):
-        if len(chosen) == n:
-            break
-        if taken.get(row, 0) >= per_sample:
-            continue
-        if state.spending is not None:
-            cost = state.spending.cost(row, view, ordered)
-            if left is not None and cost > left:
-                continue
-            left = None if left is None else left - cost
-            prices.append(cost)
-        chosen.append(place)
-        taken[row] = taken.get(row, 0) + 1
-        ordered.add((row, view))
-    batch = table.iloc[chosen].drop(columns="row").reset_index(drop=True)
-    if state.spending is not None:
-        batch["cost"] = np.array(prices, dtype=np.float64)
-        batch["utility_per_cost"] = per_cost(batch["utility"].to_numpy(), batch["cost"].to_numpy())
-        batch["cumulative_cost"] = batch["cost"].cumsum()
-    return batch
-
-
-def _priced(table: pd.DataFrame, state: CampaignState, by: str) -> pd.DataFrame:
-    """A ranking with costs, by utility or by utility per cost."""
-    prices = [state.cost(row, view) for row, view in zip(table["row"], table["view"], strict=True)]
-    table = table.assign(cost=np.array(prices, dtype=np.float64))
-    if by == "utility":
-        return table
-    order = per_cost(table["utility"].to_numpy(), table["cost"].to_numpy())
-    return table.iloc[np.argsort(-order, kind="stable")]  # NaN, not scored, comes last
+def _with_labels(known: Any, places: NDArray[np.intp], request: Request, seed: int) -> FixedScores:
+    """Scores of labels, and of views beside them, ranked once."""
+    scored = ScoredModel.of(known.model, known.views, known.y)
+    of_label = places[:, 1] == len(scored.views.names)
+    values = np.zeros(len(places))
+    values[of_label] = label_scores(scored, places[of_label, 0], request.criterion, seed)
+    if not of_label.all():
+        pairs = PairScores(scored, places[~of_label], request.criterion, seed=seed)
+        values[~of_label] = pairs.utilities()
+    return FixedScores(places, values, seed)

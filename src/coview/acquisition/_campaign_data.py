@@ -48,7 +48,9 @@ class CampaignData:
         return row
 
     def column(self, view: Any) -> int:
-        """Position of a view."""
+        """Position of a view; None, of the label, which stands after all views."""
+        if view is None:
+            return len(self.views.names)
         if view not in self.views.names:
             raise ViewError(_unknown("view", view, self.views.names))
         return self.views.names.index(view)

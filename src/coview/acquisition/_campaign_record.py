@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from coview.acquisition._campaign_spending import Spending
+from coview.acquisition._accounts import Account
+from coview.acquisition._campaign_choice import Request
 from coview.acquisition._campaign_start import CampaignStart
 from coview.acquisition._campaign_state import CampaignState
 from coview.acquisition._campaign_tables import features_of, history_table, orders_table, status_of, tables_of
@@ -30,14 +31,15 @@ class CampaignRecord:
         self._joined = False
         self._start_anew()
         self._suggested = pd.DataFrame({"sample": [], "view": [], "utility": []})
+        self._asked: Request | None = None
         self._catch_up()
 
     def _start_anew(self) -> None:
         """Forget all events."""
-        data, costs = self._data, self._costs
-        spending = None if costs is None else Spending(costs, data.samples, data.views.names, data.views.presence)
-        self._state = CampaignState(data, spending)
-        self._ranked: tuple[tuple[int, str], pd.DataFrame] | None = None
+        data = self._data
+        account = Account.of(self._costs, data.samples, data.views.names, data.views.presence)
+        self._state = CampaignState(data, account)
+        self._answered: tuple[tuple[int, Request], pd.DataFrame] | None = None
 
     @property
     def history(self) -> pd.DataFrame:
@@ -50,7 +52,7 @@ class CampaignRecord:
 
     @property
     def orders(self) -> pd.DataFrame:
-        """What is booked and has not come back: ``event, time, sample, view, cost, utility``."""
+        """What is booked and has not come back: ``event, time, sample, view, cost, utility``; labels have no view."""
         self._catch_up()
         return orders_table(self._state)
 
@@ -61,11 +63,13 @@ class CampaignRecord:
         -------
         status : dict
             ``samples, views, labeled``; of the views missing at the start ``open`` (``suggested`` by the last `ask` among them),
-            ``booked, returned`` and ``closed`` (a dict by outcome); ``budget, spent, ordered, left``, None without costs or
-            budget; ``remark``: why nothing can be asked, or empty.
+            ``booked, returned`` and ``closed`` (a dict by outcome), and ``labels``, a dict of the same for those missing at the
+            start; ``budget, spent, ordered, left``, None without costs or budget; ``remark``: why nothing can be asked of the
+            kind that was asked last, or empty.
         """
         self._catch_up()
-        return status_of(self._data, self._state, self._suggested, self._costs, self._settings["budget"])
+        kind = "views" if self._asked is None else self._asked.kind
+        return status_of(self._data, self._state, self._suggested, self._settings["budget"], kind)
 
     @property
     def views(self) -> Views:

@@ -1,4 +1,4 @@
-"""Where every pair of a campaign stands, derived from its events."""
+"""Where every pair and every label of a campaign stands, derived from its events."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from coview.acquisition._accounts import Account
 from coview.acquisition._campaign_data import CampaignData
-from coview.acquisition._campaign_spending import Spending
 from coview.storage import Event
 
 __all__ = ["CampaignState", "PairState"]
@@ -20,7 +21,7 @@ _CHANGES_DATA = ("returned", "labeled")
 
 @dataclass(frozen=True)
 class PairState:
-    """Where a pair stands: booked, returned or closed, since which event."""
+    """Where a pair or a label stands: booked, returned or closed, since which event."""
 
     state: str
     event: Event
@@ -32,7 +33,7 @@ class CampaignState:
     Parameters
     ----------
     data : CampaignData
-    spending : Spending or None
+    account : Account
 
     Attributes
     ----------
@@ -41,24 +42,29 @@ class CampaignState:
     live : list of Event
         Those that count, each undone by the one that follows it first.
     pairs : dict of (row, view) to PairState
+        The view is None where it is about the label.
+    booked : dict of (row, view) to Event
+    open : ndarray of shape (n_samples, n_views + 1), dtype=bool
+        What can be suggested: views, and in the last column labels, that are neither known nor booked nor closed nor impossible.
     values : dict of view to dict of row to ndarray of shape (p_j,)
     labels : dict of row to label
     """
 
-    def __init__(self, data: CampaignData, spending: Spending | None) -> None:
+    def __init__(self, data: CampaignData, account: Account) -> None:
         self._data = data
-        self.spending = spending
+        self.account = account
         self.events: list[Event] = []
         self.live: list[Event] = []
         self._clear()
 
     def _clear(self) -> None:
-        self.pairs: dict[tuple[int, str], PairState] = {}
-        self.booked: dict[tuple[int, str], Event] = {}
+        self.pairs: dict[tuple[int, str | None], PairState] = {}
+        self.booked: dict[tuple[int, str | None], Event] = {}
         self.values: dict[str, dict[int, NDArray[Any]]] = {}
         self.labels: dict[int, Any] = {}
-        if self.spending is not None:
-            self.spending.clear()
+        data = self._data
+        self.open = self.account.allowed & ~np.column_stack([data.views.presence, data.targets.labeled])
+        self.account.clear()
 
     @property
     def last(self) -> int:
@@ -98,39 +104,48 @@ class CampaignState:
             return self.labels[row]
         return self._data.targets.values[row] if self._data.targets.labeled[row] else None
 
-    def is_open(self, row: int, view: str) -> bool:
-        """Whether a pair that the data lacked at the start is neither booked nor returned nor closed."""
-        return (row, view) not in self.pairs
+    def is_known(self, row: int, view: str | None) -> bool:
+        """Whether a view of a sample, or its label, is known."""
+        return (self.label(row) if view is None else self.known(row, view)) is not None
 
-    def cost(self, row: int, view: str) -> float | None:
-        """What a pair adds to what is spent and ordered; None without costs."""
-        return None if self.spending is None else self.spending.cost(row, view, self.booked)
+    def cost(self, row: int, view: str | None) -> float | None:
+        """What a measurement, or a label, adds to what is spent; None without costs."""
+        return self.account.price(row, self._data.column(view)) if self.account.priced else None
+
+    def further_cost(self, row: int, view: str | None) -> float | None:
+        """What it adds to what is spent and ordered."""
+        if not self.account.priced:
+            return None
+        place = np.array([[row, self._data.column(view)]])
+        return float(self.account.prices(place, self.account.together(self.booked_places)[1])[0])
+
+    @property
+    def booked_places(self) -> list[tuple[int, int]]:
+        """Rows and columns of what is booked."""
+        return sorted((row, self._data.column(view)) for row, view in self.booked)
 
     def ordered(self) -> float:
         """Costs of what is booked."""
-        return 0.0 if self.spending is None else self.spending.total(self.booked)
+        return self.account.together(self.booked_places)[0]
 
     def left(self, budget: float | None) -> float | None:
         """What of a budget is neither spent nor booked; None without costs or budget."""
-        return None if budget is None or self.spending is None else float(budget - self.spending.spent - self.ordered())
+        return None if budget is None or not self.account.priced else budget - self.account.spent - self.ordered()
 
     def _apply(self, event: Event) -> None:
-        content = event.content
-        row = self._data.row(content["sample"])
-        if event.kind == "labeled":
-            if row not in self.labels and not content.get("replaces") and self.spending is not None:
-                self.spending.pay_label()
-            self.labels[row] = content["label"]
-            return
-        view = content["view"]
-        before = self.pairs.get((row, view))
-        self.pairs[row, view] = PairState(event.kind, event)
+        content, is_label = event.content, event.kind == "labeled"
+        row, view = self._data.row(content["sample"]), content.get("view")
+        column, before = self._data.column(view), self.pairs.get((row, view))
+        self.pairs[row, view] = PairState("returned" if is_label else event.kind, event)
+        self.open[row, column] = False
         self.booked.pop((row, view), None)
-        if event.kind == "booked":
+        if is_label:
+            self.labels[row] = content["label"]
+        elif event.kind == "booked":
             self.booked[row, view] = event
         elif event.kind == "returned":
-            self.values.setdefault(view, {})[row] = self._data.from_plain(content["values"])
-        paid = event.kind == "returned" or content.get("outcome") == "failed"
+            self.values.setdefault(content["view"], {})[row] = self._data.from_plain(content["values"])
+        paid = is_label or event.kind == "returned" or content.get("outcome") == "failed"
         again = content.get("replaces") or (before is not None and before.state == "returned")
-        if paid and not again and self.spending is not None:
-            self.spending.pay(row, view)
+        if paid and not again:
+            self.account.pay(row, column)

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import sparse
 
 from coview.acquisition._campaign_data import CampaignData
+from coview.acquisition._campaign_rules import OUTCOMES
 from coview.acquisition._campaign_state import CampaignState
-from coview.acquisition._costs import Costs
 from coview.views import to_sparse_frame
 
 __all__ = ["features_of", "history_table", "orders_table", "status_of", "tables_of"]
@@ -33,12 +34,13 @@ def history_table(state: CampaignState) -> pd.DataFrame:
         for event in state.events
     ]
     table = pd.DataFrame(rows, columns=["event", "time", "action", *_DETAILS, "undone"])
-    types = {"event": "int64", "cost": "float64", "utility": "float64", "undone": "bool"}
-    return table.astype(types)
+    types = {"event": "int64", "view": "object", "cost": "float64", "utility": "float64", "undone": "bool"}
+    table = table.astype(types)
+    return table.assign(view=table["view"].where(table["view"].notna(), None))
 
 
 def orders_table(state: CampaignState) -> pd.DataFrame:
-    """One row per pair that is booked."""
+    """One row per pair or label that is booked."""
     table = history_table(state)
     wanted = table["event"].isin([event.id for event in state.booked.values()])
     return table.loc[wanted, ["event", "time", "sample", "view", "cost", "utility"]].reset_index(drop=True)
@@ -77,48 +79,73 @@ def features_of(data: CampaignData, view: str) -> pd.DataFrame:
 
 
 def status_of(
-    data: CampaignData, state: CampaignState, suggested: pd.DataFrame, costs: Costs | None, budget: float | None
+    data: CampaignData, state: CampaignState, suggested: pd.DataFrame, budget: float | None, kind: str
 ) -> dict[str, Any]:
     """Counts and money; see `Campaign.status`."""
-    missing = [(int(row), data.views.names[j]) for row, j in np.argwhere(~data.views.presence)]
-    excluded = frozenset() if costs is None else frozenset(costs.excluded)
-    can_be = [(row, view) for row, view in missing if (str(data.samples[row]), view) not in excluded]
-    pairs = [pair for pair in can_be if state.is_open(*pair)]
-    states = Counter(state.pairs[pair].state for pair in missing if pair in state.pairs)
-    closed = Counter(
-        at.event.content["outcome"] for at in map(state.pairs.get, missing) if at is not None and at.state == "closed"
-    )
+    missing = ~np.column_stack([data.views.presence, data.targets.labeled])
     labeled = data.targets.labeled.copy()
     labeled[list(state.labels)] = True
-    spent = None if state.spending is None else state.spending.spent
-    ordered = None if state.spending is None else state.ordered()
-    left = state.left(budget)
+    priced, left = state.account.priced, state.left(budget)
+    views, labels = (_counts(data, state, missing, suggested, of_labels) for of_labels in (False, True))
     return {
         "samples": len(data.views),
         "views": list(data.views.names),
         "labeled": int(labeled.sum()),
-        "open": len(pairs),
-        "suggested": sum(
-            state.is_open(data.row(sample), view)
-            for sample, view in zip(suggested["sample"], suggested["view"], strict=True)
-        ),
-        "booked": states["booked"],
-        "returned": states["returned"],
-        "closed": {outcome: closed[outcome] for outcome in ("failed", "declined", "impossible")},
+        **views,
+        "labels": labels,
         "budget": budget,
-        "spent": spent,
-        "ordered": ordered,
+        "spent": float(state.account.spent) if priced else None,
+        "ordered": state.ordered() if priced else None,
         "left": left,
-        "remark": _remark(state, pairs, left),
+        "remark": _remark(state, kind, left),
     }
 
 
-def _remark(state: CampaignState, pairs: list[tuple[int, str]], left: float | None) -> str:
-    """Why nothing can be asked."""
-    if not pairs:
-        return "No measurement is open: all that can be measured is known, booked or closed."
-    if left is not None and state.spending is not None:
-        cheapest = min(state.spending.cost(row, view, state.booked) for row, view in pairs)
+def _counts(
+    data: CampaignData, state: CampaignState, missing: NDArray[np.bool_], suggested: pd.DataFrame, of_labels: bool
+) -> dict[str, Any]:
+    """How many of the views, or of the labels, that were missing at the start stand where."""
+    at = [
+        place
+        for (row, view), place in state.pairs.items()
+        if (view is None) == of_labels and missing[row, data.column(view)]
+    ]
+    states = Counter(place.state for place in at)
+    closed = Counter(place.event.content["outcome"] for place in at if place.state == "closed")
+    rows = [data.row(sample) for sample in suggested["sample"]]
+    columns = [data.column(None if pd.isna(view) else view) for view in suggested["view"]]
+    mine = np.array(columns) == len(data.views.names) if of_labels else np.array(columns) < len(data.views.names)
+    return {
+        "open": int(_part(state.open, of_labels).sum()),
+        "suggested": int(state.open[rows, columns][mine].sum()) if rows else 0,
+        "booked": states["booked"],
+        "returned": states["returned"],
+        "closed": {outcome: closed[outcome] for outcome in OUTCOMES},
+    }
+
+
+def _part(places: NDArray[np.bool_], of_labels: bool) -> NDArray[np.bool_]:
+    """The columns of views, or that of labels."""
+    return places[:, -1:] if of_labels else places[:, :-1]
+
+
+_NOTHING = {
+    "views": "No measurement is open: all that can be measured is known, booked or closed.",
+    "labels": "No label is open: all are known, booked or closed.",
+    "both": "Nothing is open: all that can be measured, and all labels, are known, booked or closed.",
+}
+
+
+def _remark(state: CampaignState, kind: str, left: float | None) -> str:
+    """Why nothing of a kind can be asked."""
+    places = np.argwhere(state.open)
+    is_label = places[:, 1] == state.open.shape[1] - 1
+    places = places[{"views": ~is_label, "labels": is_label, "both": np.ones_like(is_label)}[kind]]
+    if not len(places):
+        return _NOTHING[kind]
+    if left is not None:
+        cheapest = state.account.prices(places, state.account.together(state.booked_places)[1]).min()
         if cheapest > left:
-            return f"Of the budget {left:g} are left, and the cheapest of the {len(pairs)} open measurements costs {cheapest:g}."
+            what = {"views": "measurements", "labels": "labels", "both": "measurements and labels"}[kind]
+            return f"Of the budget {left:g} are left, and the cheapest of the {len(places)} open {what} costs {cheapest:g}."
     return ""

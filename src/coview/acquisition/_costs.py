@@ -39,9 +39,9 @@ class Costs:
     Examples
     --------
     >>> from coview.acquisition import Costs
-    >>> costs = Costs({"mri": 900.0, "genes": 200.0}, groups={"visit": (["mri", "genes"], 50.0)})
-    >>> costs.of_pairs(["p1", "p2"], ["mri", "genes"], ["mri", "genes"], [[False, False], [True, False]])
-    array([950., 200.])
+    >>> costs = Costs({"mri": 900.0, "genes": 200.0}, groups={"visit": (["mri", "genes"], 50.0)}, excluded=[("p2", "mri")])
+    >>> costs.allowed(["p1", "p2"], ["mri", "mri"])
+    array([ True, False])
     """
 
     views: Mapping[str, float] = field(default_factory=dict)
@@ -153,31 +153,6 @@ class Costs:
         """
         excluded = frozenset(self.excluded)
         return np.array([(str(s), view) not in excluded for s, view in zip(samples, views, strict=True)], dtype=bool)
-
-    def of_pairs(
-        self, samples: Sequence[Any], views: Sequence[str], names: Sequence[str], presence: Any
-    ) -> NDArray[np.float64]:
-        """Cost of measuring each of some pairs alone, shares of groups included where they are not paid yet.
-
-        Parameters
-        ----------
-        samples, views : sequences of the same length
-        names : sequence of str
-            Views in the order of the columns of ``presence``.
-        presence : array-like of shape (n_pairs, n_views), dtype=bool
-            What the sample of each pair has already.
-
-        Returns
-        -------
-        costs : ndarray of shape (n_pairs,)
-        """
-        pairs = ((str(sample), view) for sample, view in zip(samples, views, strict=True))
-        total = np.array([self.pairs.get(pair, self.views.get(pair[1], 0.0)) for pair in pairs], dtype=np.float64)
-        views_of_pairs, presence = np.asarray(views, dtype=object), np.asarray(presence, dtype=bool)
-        for members, price in self.groups.values():
-            paid = presence[:, [name in members for name in names]].any(axis=1)
-            total += price * (np.isin(views_of_pairs, list(members)) & ~paid)
-        return total
 
 
 def _per_view(table: pd.DataFrame) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -94,6 +95,10 @@ class FeatureScores:
             measured = Measurements(np.array([sample]), self._names.index(view), features)
             self._posterior = self._posterior.after(measured)
             self.others = np.flatnonzero(~self._posterior.sites.labeled & self._posterior.presence.any(axis=1))
+
+    def branch(self) -> FeatureScores:
+        """Scores that go on from here by themselves."""
+        return copy.copy(self)  # what `take` changes it replaces
 
     def own_entropy(
         self, view: str, samples: NDArray[np.intp], possible: PossibleValues, draws: NDArray[np.intp]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,12 @@ class ConsensusScores:
         additions = self._additions(view, value[None])
         for S, C in zip(self._covariances, self._crosses, strict=True):
             additions.apply(S, C, sample)
+
+    def branch(self) -> ConsensusScores:
+        """Scores that go on from here by themselves."""
+        other = copy.copy(self)
+        other._covariances, other._crosses = self._covariances.copy(), self._crosses.copy()
+        return other
 
     def _additions(self, view: str, values: Array) -> ViewAdditions:
         j = self._posterior.names.index(view)

@@ -16,11 +16,11 @@ from coview.acquisition._tables import best_first, per_cost, sample_names
 from coview.inference import label_information
 from coview.views import Views
 
-__all__ = ["label_utilities"]
+__all__ = ["LABEL_CRITERIA", "label_scores", "label_utilities"]
 
 Array = NDArray[np.float64]
 
-_CRITERIA = ("mutual_information", "entropy", "margin", "disagreement", "random")
+LABEL_CRITERIA = ("mutual_information", "entropy", "margin", "disagreement", "random")
 
 
 def label_utilities(
@@ -77,13 +77,13 @@ def label_utilities(
     >>> table["sample"].tolist()
     [3, 1]
     """
-    if criterion not in _CRITERIA:
-        raise ValueError(f"criterion must be one of {', '.join(map(repr, _CRITERIA))}; got {criterion!r}.")
+    if criterion not in LABEL_CRITERIA:
+        raise ValueError(f"criterion must be one of {', '.join(map(repr, LABEL_CRITERIA))}; got {criterion!r}.")
     costs = Costs(label=float(costs)) if isinstance(costs, int | float) else Costs.of(costs)
-    scored, seed = ScoredModel.of(model, X, y), seed_of(random_state)
+    scored, seed = ScoredModel.of(model, X, y, fit=criterion != "random"), seed_of(random_state)
     rows = np.flatnonzero(~scored.labeled)
     table = pd.DataFrame(
-        {"sample": sample_names(scored.views)[rows], "utility": _utilities(scored, rows, criterion, seed)}
+        {"sample": sample_names(scored.views)[rows], "utility": label_scores(scored, rows, criterion, seed)}
     )
     if costs is not None:
         table["cost"] = costs.label
@@ -91,7 +91,8 @@ def label_utilities(
     return best_first(table, seed)
 
 
-def _utilities(scored: ScoredModel, rows: NDArray[np.intp], criterion: str, seed: int) -> Array:
+def label_scores(scored: ScoredModel, rows: NDArray[np.intp], criterion: str, seed: int) -> Array:
+    """Utilities of the labels of some unlabeled samples (n_rows,)."""
     if not rows.size:
         return np.zeros(0)
     if criterion == "random":

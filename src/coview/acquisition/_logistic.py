@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -198,6 +199,13 @@ class LogisticScores:
         self._blocks[v] = np.insert(self._blocks[v], at, x[0], axis=0)
         self.presence[sample, v] = True
         self._posteriors = tuple(self._refitted(k) for k in self._each)
+
+    def branch(self) -> LogisticScores:
+        """Scores that go on from here by themselves."""
+        other = copy.copy(self)
+        other._priors, other.presence = self._priors.copy(), self.presence.copy()
+        other._rows, other._blocks = list(self._rows), list(self._blocks)
+        return other
 
     def _refitted(self, k: int) -> LogisticPosterior:
         old, kept = self._posteriors[k], [self._labeled[rows] for rows in self._rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -15,11 +16,13 @@ from coview.acquisition._gaussian_process import ConsensusScores, rests_on_conse
 from coview.acquisition._logistic import LogisticScores, held_views, too_few_together
 from coview.acquisition._scored_model import ScoredModel
 
-__all__ = ["CRITERIA", "PairScores"]
+__all__ = ["CRITERIA", "UPDATING", "PairScores"]
 
 Array = NDArray[np.float64]
 
 CRITERIA = ("expected_entropy", "mutual_information", "mutual_information_bound", "variance", "a_optimality", "random")
+# Those whose utilities change with what is measured before.
+UPDATING = ("expected_entropy", "mutual_information", "a_optimality")
 
 # Entropies that scoring all pairs may take, and how many pairs are scored in any case.
 _ENTROPIES, _FEWEST = 200_000_000, 200
@@ -32,15 +35,15 @@ class PairScores:
     scored: ScoredModel
     pairs: NDArray[np.intp]
     criterion: str
-    expectation: str
-    density: Any
-    over: str
-    n_draws: int
-    max_candidates: int | None
-    seed: int
+    expectation: str = "quadrature"
+    density: Any = "auto"
+    over: str = "all"
+    n_draws: int = 5
+    max_candidates: int | None = None
+    seed: int = 0
 
-    def utilities(self) -> Array:
-        """Utility of each pair (n_pairs,)."""
+    def utilities(self, among: NDArray[np.intp] | None = None) -> Array:
+        """Utility of each pair (n_pairs,); with ``among``, NaN for all but some of these."""
         if not len(self.pairs):
             return np.zeros(0)
         if self.criterion == "random":
@@ -58,8 +61,9 @@ class PairScores:
             variances[posterior.kept] = posterior.training()[1].sum(axis=1)
             return variances[self.pairs[:, 0]]
         utilities = np.full(len(self.pairs), np.nan)
-        chosen = self._preselected(self._entropy_scores) if self.criterion == "expected_entropy" else slice(None)
-        chosen = np.arange(len(self.pairs))[chosen]
+        chosen = np.arange(len(self.pairs)) if among is None else among
+        if self.criterion == "expected_entropy":
+            chosen = self._preselected(self._entropy_scores, chosen)
         utilities[chosen] = self.score(chosen)
         return utilities
 
@@ -82,7 +86,13 @@ class PairScores:
     @property
     def updates(self) -> bool:
         """Whether scores change with what is taken."""
-        return self.criterion in ("expected_entropy", "mutual_information", "a_optimality")
+        return self.criterion in UPDATING
+
+    def branch(self) -> PairScores:
+        """The same to go on from, apart from this."""
+        other, scores = copy.copy(self), self._scores.branch()
+        other.__dict__["_scores"] = scores
+        return other
 
     def take(self, position: int) -> None:
         """Go on as if one pair had been measured, with the mean of what it may hold."""
@@ -185,14 +195,14 @@ class PairScores:
     def _draws(self, possible: PossibleValues) -> NDArray[np.intp]:
         return possible.draws(self.n_draws, np.random.RandomState(self.seed))
 
-    def _preselected(self, scores: FeatureScores | LogisticScores) -> NDArray[np.intp]:
-        """Positions of the pairs that are worth the full score, all of them while they are few."""
+    def _preselected(self, scores: FeatureScores | LogisticScores, among: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Positions of those of some pairs that are worth the full score, all of them while they are few."""
         each = scores.others.size * self.n_draws * scores.n_functions
         room = self.max_candidates or max(_FEWEST, _ENTROPIES // max(each, 1))
-        if len(self.pairs) <= room:
-            return np.arange(len(self.pairs))
-        labeled = self.scored.labeled[self.pairs[:, 0]]
-        first, second = np.flatnonzero(labeled), np.flatnonzero(~labeled)
+        if among.size <= room:
+            return among
+        labeled = self.scored.labeled[self.pairs[among, 0]]
+        first, second = among[labeled], among[~labeled]
         n_first = min(first.size, max(room // 2, room - second.size))
         chosen = np.random.RandomState(self.seed).permutation(first)[:n_first]
         own = np.full(len(self.pairs), -np.inf)

@@ -26,7 +26,7 @@ class ScoredModel:
     Attributes
     ----------
     model : estimator
-        Fitted to just these data.
+        Fitted to just these data, if it was asked for.
     views : Views
     y : ndarray of shape (n_samples,)
         As given, in the order of the samples.
@@ -42,8 +42,8 @@ class ScoredModel:
     labeled: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, model: Any, X: Any, y: Any) -> ScoredModel:
-        """The model as it is where it was fitted to X and y, otherwise a clone of it fitted to them."""
+    def of(cls, model: Any, X: Any, y: Any, *, fit: bool = True) -> ScoredModel:
+        """The model as it is where it was fitted to X and y, otherwise a clone of it fitted to them if it is needed."""
         views = (X if isinstance(X, Views) else Views(X, view_columns=getattr(model, "view_columns", None))).as_floats()
         if isinstance(y, pd.Series):
             y = views.align(y)
@@ -58,7 +58,7 @@ class ScoredModel:
             labeled = codes >= 0
         else:
             labels, labeled = None, ~np.isnan(encode_targets(y))
-        if not _was_fitted_to(model, views, y):
+        if fit and not _was_fitted_to(model, views, y):
             model = clone(model).set_params(**({"view_columns": None} if hasattr(model, "view_columns") else {}))
             model.fit(views, y)
         return cls(model, views, y, labels, labeled)

@@ -17,15 +17,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, 
 from sklearn.metrics import get_scorer
 from sklearn.utils import check_random_state
 
+from coview.acquisition._accounts import Account, Basket
+from coview.acquisition._choice import SHORTLIST, FixedScores, Scores, choose
 from coview.acquisition._costs import Costs
 from coview.acquisition._densities import GrowingDensity
 from coview.acquisition._hidden_values import shown_views
 from coview.acquisition._pair_scores import CRITERIA
-from coview.acquisition._selection import Basket, ordering
 from coview.acquisition._simulation import Simulation
 from coview.acquisition._tables import sample_names
-from coview.acquisition._view_batches import SHORTLIST, select_views
-from coview.acquisition._view_utilities import view_utilities
+from coview.acquisition._view_batches import check_ahead
+from coview.acquisition._view_utilities import candidates_of, pair_scores
 from coview.labels import encode_labels, labeled_rows, target_values
 from coview.model_selection import label_draws
 from coview.views import Views
@@ -35,7 +36,18 @@ __all__ = ["simulate"]
 Mask = NDArray[np.bool_]
 
 _WITHOUT_DENSITY = ("random", "variance")
-_OPTIONS = ("criterion", "by", "expectation", "density", "over", "n_draws", "max_candidates", "greedy", "shortlist")
+_OPTIONS = (
+    "criterion",
+    "by",
+    "expectation",
+    "density",
+    "over",
+    "n_draws",
+    "max_candidates",
+    "greedy",
+    "shortlist",
+    "look_ahead",
+)
 
 
 def simulate(
@@ -75,7 +87,8 @@ def simulate(
         Targets, some perhaps missing.
     criteria : sequence of str, or dict of name to dict of options, default=("expected_entropy", "random")
         Criteria of `view_utilities`; or names of your own, each with options ``criterion, by, expectation, density, over,
-        n_draws, max_candidates``, and ``greedy=True`` (``shortlist``) for batches by `select_views`.
+        n_draws``, ``max_candidates`` as in `Campaign.ask`, and ``greedy=True`` (``shortlist, look_ahead``) for batches as
+        `select_views` chooses them.
     n_steps : int
         Rounds of measurements.
     repeats : int, default=20
@@ -191,6 +204,7 @@ def _plans(
             raise ValueError(f"A criterion must be one of {', '.join(map(repr, CRITERIA))}; got {plan['criterion']!r}.")
         if plan["by"] not in ("utility", "utility_per_cost") or (costs is None and plan["by"] != "utility"):
             raise ValueError(f"by must be 'utility', or with costs 'utility_per_cost'; got {plan['by']!r}.")
+        check_ahead(plan.get("look_ahead", 0), plan["criterion"])
         plans[str(name)] = plan
     return plans
 
@@ -271,27 +285,19 @@ class _Job:
     ) -> tuple[NDArray[np.intp], float]:
         """Pairs to reveal (k, 2), and what they cost together."""
         plan = dict(self.plans[name])
-        by, shortlist = plan.pop("by"), plan.pop("shortlist", SHORTLIST)
-        stepwise = plan.pop("greedy") and self.batch_size > 1
-        asked = {**plan, "costs": self._possible, "random_state": seed}
+        by, greedy = plan.pop("by"), plan.pop("greedy")
+        options = {"shortlist": plan.pop("shortlist", SHORTLIST), "look_ahead": plan.pop("look_ahead", 0)}
+        plan["max_candidates"] = candidates_of(plan.pop("max_candidates", "auto"), self.batch_size)
         if density is not None:
-            asked["density"] = density
-        basket = Basket(shown, self._possible, self.per_sample, left)
-        if stepwise:
-            limits = {"n": self.batch_size, "per_sample": self.per_sample, "budget": left, "by": by}
-            table = select_views(model, shown, y, shortlist=shortlist, **limits, **asked)
-        else:
-            table = view_utilities(model, shown, y, **asked)
-        place = {name: position for position, name in enumerate(sample_names(shown).tolist())}
-        samples = np.array([place[sample] for sample in table["sample"].tolist()], dtype=np.intp)
-        pairs = np.column_stack([samples, [shown.names.index(view) for view in table["view"]]]).astype(np.intp)
-        order = np.argsort(-ordering(table["utility"].to_numpy(), table["cost"].to_numpy(), by), kind="stable")
-        for position in np.arange(len(pairs)) if stepwise else order:
-            if len(basket.pairs) == self.batch_size:
-                break
-            if basket.open(pairs[[position]])[0]:
-                basket.add(pairs[position])
-        return np.array(basket.pairs, dtype=np.intp).reshape(-1, 2), basket.spent
+            plan["density"] = density
+        scores: Scores = pair_scores(model, shown, y, self._possible, random_state=seed, **plan)
+        account = Account.of(self._possible, sample_names(shown), shown.names, shown.presence)
+        basket = Basket(account, scores.pairs, per_sample=self.per_sample, budget=left)
+        if not greedy:
+            scores = FixedScores(scores.pairs, scores.utilities(basket.open()), seed)
+        found = choose(scores, basket, self.batch_size, by, **options)
+        pairs = scores.pairs[[choice.position for choice in found]].reshape(-1, 2)
+        return pairs, sum(choice.price for choice in found)
 
     def _fitted(self, presence: Mask, y: NDArray[Any]) -> tuple[Any, Views]:
         shown = shown_views(self.views, presence)

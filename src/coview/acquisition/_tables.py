@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from coview.acquisition._accounts import Account
 from coview.acquisition._costs import Costs
 from coview.views import Views
 
@@ -20,18 +21,19 @@ def ranked(
     """Pairs (n_pairs, 2) of sample and view with their utilities, best first; equal ones in random order."""
     prices = None
     if costs is not None:
-        samples, names = sample_names(views)[pairs[:, 0]].tolist(), [views.names[j] for j in pairs[:, 1]]
-        prices = costs.of_pairs(samples, names, views.names, views.presence[pairs[:, 0]])
+        account = Account.of(costs, sample_names(views), views.names, views.presence)
+        prices = account.prices(pairs, account.paid)
     return best_first(pair_table(views, pairs, utilities, prices), seed)
 
 
 def pair_table(
     views: Views, pairs: NDArray[np.intp], utilities: NDArray[np.float64], prices: NDArray[np.float64] | None
 ) -> pd.DataFrame:
-    """Pairs (n_pairs, 2) with utilities and prices, in their order."""
+    """Pairs (n_pairs, 2) with utilities and prices, in their order; the column after the views is that of the label."""
+    names = np.array([*views.names, None], dtype=object)[pairs[:, 1]]
     columns = {
         "sample": sample_names(views)[pairs[:, 0]],
-        "view": np.array(views.names, dtype=object)[pairs[:, 1]],
+        "view": pd.Series(names, dtype=object) if (pairs[:, 1] == len(views.names)).any() else names,
         "utility": utilities,
     }
     if prices is not None:

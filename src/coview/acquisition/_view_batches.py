@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from coview.acquisition._accounts import Account, Basket
+from coview.acquisition._choice import SHORTLIST, Choice, choose
 from coview.acquisition._costs import Costs
-from coview.acquisition._pair_scores import PairScores
-from coview.acquisition._selection import Basket, ordering
-from coview.acquisition._tables import pair_table
+from coview.acquisition._pair_scores import UPDATING
+from coview.acquisition._tables import pair_table, sample_names
 from coview.acquisition._view_utilities import pair_scores
+from coview.views import Views
 
-__all__ = ["SHORTLIST", "Account", "choose", "select_views"]
-
-# Pairs scored anew after each choice.
-SHORTLIST = 50
+__all__ = ["batch_table", "check_ahead", "select_views"]
 
 
 def select_views(
@@ -31,6 +30,7 @@ def select_views(
     budget: float | None = None,
     by: str = "utility",
     shortlist: int = SHORTLIST,
+    look_ahead: int = 0,
     expectation: str = "quadrature",
     density: Any = "auto",
     costs: Any = None,
@@ -55,17 +55,23 @@ def select_views(
         What is largest in the pair chosen next.
     shortlist : int, default=50
         Pairs scored anew after each choice: the best of the first ranking that are still open.
+    look_ahead : int, default=0
+        How many further measurements count in what a pair is worth: it is chosen by its utility together with that of the best
+        that may follow it, once it has come back, where that is better than it alone. With ``by="utility_per_cost"`` the sum of
+        utilities is divided by that of costs. Not for criteria that are ranked once.
 
     Returns
     -------
     table : DataFrame
-        Columns of `view_utilities`, in the order of choice; utility and cost are those at the time of choice.
+        Columns of `view_utilities`, in the order of choice; utility and cost are those at the time of choice. With
+        ``look_ahead``, ``utility_ahead`` is what a pair was chosen by.
 
     Notes
     -----
     A chosen pair is taken to come back with the mean of what it may hold. For "mutual_information" and "a_optimality" of exact
     kernels the posterior changes by rank one, O(n^2), with the sites of the labels held fixed; otherwise the posterior on
     features is updated and its mode searched again, O(R^3). "variance", "random" and "mutual_information_bound" are ranked once.
+    Looking ahead L steps takes ``shortlist ** L`` such updates for each choice, and as many scorings of the shortlist.
 
     Examples
     --------
@@ -84,6 +90,7 @@ def select_views(
         raise ValueError(f"by must be 'utility' or 'utility_per_cost'; got {by!r}.")
     if costs is None and (by != "utility" or budget is not None):
         raise ValueError("A budget and utilities per cost need costs: pass costs, like a dict of views.")
+    check_ahead(look_ahead, criterion)
     scores = pair_scores(
         model,
         X,
@@ -97,50 +104,31 @@ def select_views(
         max_candidates=max_candidates,
         random_state=random_state,
     )
-    basket = Basket(scores.scored.views, costs, per_sample, budget)
-    return _table(basket, choose(scores, basket, n, by, shortlist))
+    views = scores.scored.views
+    account = Account.of(costs, sample_names(views), views.names, views.presence)
+    basket = Basket(account, scores.pairs, per_sample=per_sample, budget=budget)
+    found = choose(scores, basket, n, by, shortlist=shortlist, look_ahead=look_ahead)
+    return batch_table(views, scores.pairs, found, priced=costs is not None, ahead=look_ahead > 0)
 
 
-class Account(Protocol):
-    """What a batch holds, and what may still go into it; like `Basket`."""
-
-    def open(self, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Which of some pairs (n_pairs, 2) may still be chosen."""
-
-    def prices(self, pairs: NDArray[np.intp]) -> NDArray[np.float64]:
-        """What each of them costs now."""
-
-    def add(self, pair: NDArray[np.intp]) -> None:
-        """Choose a pair."""
+def check_ahead(look_ahead: int, criterion: str) -> None:
+    """Refuse to look ahead where what is measured first changes nothing."""
+    if look_ahead < 0:
+        raise ValueError(f"look_ahead must be at least 0; got {look_ahead!r}.")
+    if look_ahead and criterion not in UPDATING:
+        raise ValueError(
+            f"look_ahead needs a criterion that changes with what is measured, one of {', '.join(map(repr, UPDATING))}; got "
+            f"{criterion!r}."
+        )
 
 
-def choose(
-    scores: PairScores, basket: Account, n: int, by: str, shortlist: int = SHORTLIST
-) -> list[tuple[float, float]]:
-    """Fill the basket, each pair on the posterior that those before it would leave; utility and cost of each."""
-    utilities, pairs = scores.utilities(), scores.pairs
-    found: list[tuple[float, float]] = []
-    while len(found) < n:
-        candidates = np.flatnonzero(basket.open(pairs))
-        if not candidates.size:
-            break
-        prices = basket.prices(pairs[candidates])
-        order = ordering(utilities[candidates], prices, by)
-        if found and scores.updates:
-            candidates = candidates[np.argsort(-order, kind="stable")[:shortlist]]
-            utilities[candidates] = scores.score(candidates)
-            prices = basket.prices(pairs[candidates])
-            order = ordering(utilities[candidates], prices, by)
-        first = np.flatnonzero(order == order.max())  # several, say, that cost nothing: then the largest utility
-        best = int(first[ordering(utilities[candidates[first]], prices[first], "utility").argmax()])
-        found.append((float(utilities[candidates[best]]), float(prices[best])))
-        basket.add(pairs[candidates[best]])
-        if scores.updates and len(found) < n:
-            scores.take(int(candidates[best]))
-    return found
-
-
-def _table(basket: Basket, found: list[tuple[float, float]]) -> pd.DataFrame:
-    pairs = np.array(basket.pairs, dtype=np.intp).reshape(-1, 2)
-    utilities, prices = np.array(found, dtype=np.float64).reshape(-1, 2).T
-    return pair_table(basket.views, pairs, utilities, None if basket.costs is None else prices)
+def batch_table(
+    views: Views, pairs: NDArray[np.intp], found: list[Choice], *, priced: bool, ahead: bool
+) -> pd.DataFrame:
+    """What was chosen of some pairs, in the order of choice."""
+    chosen = pairs[[choice.position for choice in found]].reshape(-1, 2)
+    utilities, prices, totals = np.array([choice[1:] for choice in found], dtype=np.float64).reshape(-1, 3).T
+    table = pair_table(views, chosen, utilities, prices if priced else None)
+    if ahead:
+        table.insert(3, "utility_ahead", totals)
+    return table

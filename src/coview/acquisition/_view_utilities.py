@@ -12,7 +12,10 @@ from coview.acquisition._pair_scores import CRITERIA, PairScores
 from coview.acquisition._scored_model import ScoredModel, seed_of
 from coview.acquisition._tables import ranked, sample_names
 
-__all__ = ["pair_scores", "view_utilities"]
+__all__ = ["candidates_of", "pair_scores", "view_utilities"]
+
+# Batches of 20 to 40 pairs did best with twice as many candidates; smaller ones choose among as many.
+_FEWEST_CANDIDATES = 40
 
 
 def view_utilities(
@@ -127,6 +130,17 @@ def view_utilities(
     return ranked(scores.scored.views, scores.pairs, scores.utilities(), costs, scores.seed)
 
 
+def candidates_of(max_candidates: Any, n: int) -> int | None:
+    """How many pairs are scored for a batch: "auto" is twice as many as it may hold, and 40 at least."""
+    if isinstance(max_candidates, str):
+        if max_candidates != "auto":
+            raise ValueError(f"max_candidates must be 'auto', a number or None; got {max_candidates!r}.")
+        return max(2 * n, _FEWEST_CANDIDATES)
+    if max_candidates is not None and max_candidates < 1:
+        raise ValueError(f"max_candidates must be at least 1; got {max_candidates!r}.")
+    return None if max_candidates is None else int(max_candidates)
+
+
 def pair_scores(
     model: Any,
     X: Any,
@@ -152,7 +166,7 @@ def pair_scores(
     for name, number in (("n_draws", n_draws), ("max_candidates", max_candidates)):
         if number is not None and number < 1:
             raise ValueError(f"{name} must be at least 1; got {number!r}.")
-    scored = ScoredModel.of(model, X, y)
+    scored = ScoredModel.of(model, X, y, fit=criterion != "random")
     views, names = scored.views, sample_names(scored.views)
     pairs = np.argwhere(~views.presence)
     if costs is not None:
