@@ -9,6 +9,7 @@ from scipy.linalg import block_diag
 from sklearn.gaussian_process.kernels import RBF
 
 from coview.inference import (
+    LARGEST_SYSTEM,
     CoRegularizedViews,
     DenseCurvature,
     FactoredCurvature,
@@ -16,7 +17,6 @@ from coview.inference import (
     kernel_block,
     solve_box_program,
 )
-from coview.inference._tied_kernels import LARGEST_SYSTEM
 
 SETTINGS = [(2, 1.0), (3, 5.0), (3, 0.0), (1, 1.0), (4, 0.3)]
 WIDTHS = [3, 2, 4, 1]

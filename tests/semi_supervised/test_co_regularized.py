@@ -210,7 +210,7 @@ def test_probabilities_come_from_scores_that_did_not_see_the_label():
     blocks = [rng.normal(size=(60, 40)) for _ in range(2)]
     y = np.arange(60) % 2
     for model in (CoRegularizedLeastSquaresClassifier("linear", ridge=1e-3), CoRegularizedSVC("linear", ridge=1e-3)):
-        assert model.fit(blocks, y).score(blocks, y) > 0.9
+        assert model.fit(blocks, y).score(blocks, y) >= 0.9
         assert np.abs(model.predict_proba(blocks) - 0.5).max() < 0.3
     hard = CoRegularizedSVC("linear", probability=False).fit(blocks, y)
     np.testing.assert_array_equal(np.unique(hard.predict_proba(blocks)), [0.0, 1.0])
@@ -394,6 +394,15 @@ def test_bad_parameters(learner, changes, message):
     blocks, y, _ = draw()
     with pytest.raises(ValueError, match=message):
         learner(**changes).fit(blocks, target(learner, y))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_too_many_samples_are_refused_before_their_kernel_is_made(learner):
+    X = np.arange(20_001.0)[:, None]
+    y = np.full(len(X), np.nan)
+    y[:2] = [0, 1]
+    with pytest.raises(ValueError, match="'b' has 20001 samples"):
+        learner(["linear", "rbf"], random_state=0).fit({"a": X, "b": X}, y)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

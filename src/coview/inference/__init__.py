@@ -126,7 +126,7 @@ from coview.inference._quadratic_program import (
 from coview.inference._regression import FactoredRegressionFit, RegressionFit, gaussian_log_density, regression_fit
 from coview.inference._shares import ViewWeights, rows_without_view
 from coview.inference._signed_squares import SignedSquares
-from coview.inference._tied_kernels import TiedKernels
+from coview.inference._tied_kernels import LARGEST_SYSTEM, TiedKernels
 from coview.inference._tied_machines import TiedMachines, TiedSolution
 from coview.inference._view_information import ViewAdditions, consensus_covariances, view_additions
 from coview.inference._view_moments import combine_view_moments
@@ -134,6 +134,7 @@ from coview.inference._view_scores import ViewScoreCalibration, classes_of_score
 
 __all__ = [
     "GIVEN_START_PLATEAU",
+    "LARGEST_SYSTEM",
     "BoxProgram",
     "BregmanDivergence",
     "BregmanView",

@@ -70,8 +70,8 @@ class TiedKernels:
         """Kernel between labeled pairs (n_pairs, n_pairs)."""
         if self.in_features:
             return np.asarray(self.factor @ self.factor.T)
-        own = self._products(self._label_parts, self._label_parts)
-        return own - self._half.T @ self._half
+        half = self._half
+        return self._products(self._label_parts, self._label_parts) - half.T @ half
 
     @cached_property
     def factor(self) -> Array:
@@ -153,8 +153,9 @@ class TiedKernels:
     @cached_property
     def _half(self) -> Array:
         """``L^{-1} T G`` at the labeled pairs (n_ties, n_pairs)."""
+        factor = self._tie_factor
         _check_order(len(self.pairs[0]), "labels by view")
-        return self._tie_factor.half_solve(self._products(self._tie_parts, self._label_parts))
+        return factor.half_solve(self._products(self._tie_parts, self._label_parts))
 
     def _products(self, left: list[sparse.csr_array], right: list[sparse.csr_array]) -> Array:
         """``left G right^T``."""

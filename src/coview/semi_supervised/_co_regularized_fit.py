@@ -13,7 +13,14 @@ from sklearn.utils import check_random_state
 
 from coview.base import Interval, StrOptions
 from coview.exceptions import ViewError
-from coview.inference import CoRegularizedViews, KernelBlock, TiedKernels, ViewCoefficients, kernel_block
+from coview.inference import (
+    LARGEST_SYSTEM,
+    CoRegularizedViews,
+    KernelBlock,
+    TiedKernels,
+    ViewCoefficients,
+    kernel_block,
+)
 from coview.kernels import ViewFunctions, ViewKernels
 from coview.semi_supervised._laplacian_graphs import per_view
 from coview.views import Views
@@ -90,6 +97,11 @@ def _block(kernels: ViewKernels, v: int, rows: Any, constants: Any) -> KernelBlo
     amplitude = kernels.amplitude(v)
     if amplitude is not None and amplitude >= 0.0 and rows.shape[1] < rows.shape[0]:
         return kernel_block(None, np.sqrt(amplitude) * rows, constants=constants)
+    if rows.shape[0] > LARGEST_SYSTEM:
+        raise ValueError(
+            f"View {kernels.names[v]!r} has {rows.shape[0]} samples, whose kernel would be a dense matrix of that order; the limit is "
+            f"{LARGEST_SYSTEM}. Leave some unlabeled samples out, or use linear kernels on fewer features."
+        )
     return kernel_block(kernels.values(v, rows, rows), constants=constants)
 
 
