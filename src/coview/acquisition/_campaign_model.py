@@ -29,12 +29,17 @@ class CampaignModel:
         self._model: Any = None
         self._fitted: tuple[int, Any] | None = None if fitted is None else (0, fitted)
 
+    @property
+    def template(self) -> Any:
+        """The model that is cloned."""
+        if self._model is None:
+            self._model = on_views(self._load())
+        return self._model
+
     def at(self, version: int, views: Views, y: NDArray[Any]) -> Any:
         """The model fitted to the data of a version."""
         if self._fitted is None or self._fitted[0] != version:
-            if self._model is None:
-                self._model = on_views(self._load())
-            self._fitted = (version, clone(self._model).fit(views, y))
+            self._fitted = (version, clone(self.template).fit(views, y))
         return self._fitted[1]
 
     def forget(self) -> None:

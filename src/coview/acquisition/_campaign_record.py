@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from coview.acquisition._accounts import Account
 from coview.acquisition._campaign_choice import Request
+from coview.acquisition._campaign_gains import gains_of, unlabeled_entropy
 from coview.acquisition._campaign_start import CampaignStart
 from coview.acquisition._campaign_state import CampaignState
 from coview.acquisition._campaign_tables import features_of, history_table, orders_table, status_of, tables_of
@@ -36,10 +37,13 @@ class CampaignRecord:
 
     def _start_anew(self) -> None:
         """Forget all events."""
-        data = self._data
-        account = Account.of(self._costs, data.samples, data.views.names, data.views.presence)
-        self._state = CampaignState(data, account)
+        self._state = CampaignState(self._data, self._new_account())
+        self._entropies: dict[int, float] = {}
         self._answered: tuple[tuple[int, Request], pd.DataFrame] | None = None
+
+    def _new_account(self) -> Account:
+        data = self._data
+        return Account.of(self._costs, data.samples, data.views.names, data.views.presence)
 
     @property
     def history(self) -> pd.DataFrame:
@@ -128,6 +132,72 @@ class CampaignRecord:
         """The model, fitted to what is known now."""
         self._catch_up()
         return self._model.at(self._state.data_version, self.views, self.y)
+
+    def total_entropy(self) -> float:
+        """Entropies of the predicted classes of all samples without a label, added up, in nats, on what is known now.
+
+        It takes a fit where more is known than at the last one.
+
+        Returns
+        -------
+        entropy : float
+
+        Raises
+        ------
+        ValueError
+            If the model gives no probabilities of classes.
+        """
+        self._catch_up()
+        return self._entropy_in(self._state)
+
+    def gains(self, since: int = 0, *, refit: bool = True) -> pd.DataFrame:
+        """What each answer was expected to gain when it was asked for, beside what it gained once the model was fitted again.
+
+        Parameters
+        ----------
+        since : int, default=0
+            Only answers later than this event of `history`.
+        refit : bool, default=True
+            Whether to find out what was gained: a fit for each answer, once in the life of this object. Without it that is NaN;
+            `total_entropy` before and after several answers says what they gained together, at two fits.
+
+        Returns
+        -------
+        table : DataFrame
+            A row per answer that counts: ``event, time, sample, view`` (None for labels); ``criterion`` and ``expected``, with
+            which it was suggested before it was booked or told (None and NaN where it was not, and for corrections; chance
+            expects nothing);
+            ``realized``, by how much `total_entropy` fell, and ``entropy``, what it was then, in nats (NaN in regression).
+
+        Notes
+        -----
+        With "expected_entropy" both are of the same quantity: forecasts are the mean over what a view may hold, after one Newton
+        step of the setting of largest evidence, so that single answers scatter widely about them. A label takes the entropy of
+        its own sample out of the total, while mutual information is of functions: compare the order of labels, not numbers.
+
+        Examples
+        --------
+        >>> table = campaign.gains()  # doctest: +SKIP
+        >>> table[["expected", "realized"]].sum()  # doctest: +SKIP
+        """
+        self._catch_up()
+        of_classes = hasattr(self._model.template, "predict_proba")
+        entropy = self._entropy_in if refit and of_classes else None
+        return gains_of(self._data, self._new_account(), self._state, since, entropy)
+
+    def _entropy_in(self, state: CampaignState) -> float:
+        """Total entropy in a state of the campaign."""
+        version = state.data_version
+        if version not in self._entropies:
+            if not hasattr(self._model.template, "predict_proba"):
+                raise ValueError(
+                    f"total_entropy is of classes; {type(self._model.template).__name__} gives no probabilities of them."
+                )
+            views, y = self._data.views_with(state.values), self._data.targets.with_labels(state.labels)
+            labeled = self._data.targets.labeled.copy()
+            labeled[list(state.labels)] = True
+            self._entropies[version] = unlabeled_entropy(self._model.at(version, views, y), views, labeled)
+        return self._entropies[version]
 
     @property
     def path(self) -> str | None:

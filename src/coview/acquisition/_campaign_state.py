@@ -13,10 +13,10 @@ from coview.acquisition._accounts import Account
 from coview.acquisition._campaign_data import CampaignData
 from coview.storage import Event
 
-__all__ = ["CampaignState", "PairState"]
+__all__ = ["CHANGES_DATA", "CampaignState", "PairState"]
 
 # Kinds of events that change what models see.
-_CHANGES_DATA = ("returned", "labeled")
+CHANGES_DATA = ("returned", "labeled")
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class CampaignState:
     @property
     def data_version(self) -> int:
         """Id of the last event that changed what models see, 0 at the start; it determines all that is known."""
-        return next((event.id for event in reversed(self.live) if event.kind in _CHANGES_DATA), 0)
+        return next((event.id for event in reversed(self.live) if event.kind in CHANGES_DATA), 0)
 
     def extend(self, events: Iterable[Event]) -> None:
         """Take in further events."""
