@@ -99,8 +99,8 @@ def _block(kernels: ViewKernels, v: int, rows: Any, constants: Any) -> KernelBlo
         return kernel_block(None, np.sqrt(amplitude) * rows, constants=constants)
     if rows.shape[0] > LARGEST_SYSTEM:
         raise ValueError(
-            f"View {kernels.names[v]!r} has {rows.shape[0]} samples, whose kernel would be a dense matrix of that order; the limit is "
-            f"{LARGEST_SYSTEM}. Leave some unlabeled samples out, or use linear kernels on fewer features."
+            f"View {kernels.names[v]!r} has {rows.shape[0]} samples, whose kernel would be a dense matrix of that order; "
+            f"the limit is {LARGEST_SYSTEM}. Leave some unlabeled samples out, or use linear kernels on fewer features."
         )
     return kernel_block(kernels.values(v, rows, rows), constants=constants)
 
