@@ -90,17 +90,31 @@ def test_kernel_values_beside_features(kind):
     np.testing.assert_allclose(got, expected, atol=1e-8)
 
 
+def tied(n_unlabeled, rule, turned=False):
+    """Two labels close together, of different classes, and a price that keeps both scores within the margin."""
+    X = np.concatenate([[[0.1], [0.2]], np.linspace(3.0, 5.0, n_unlabeled)[:, None]])
+    y = np.full(len(X), np.nan)
+    y[:2] = [-1.0, 1.0]
+    order = slice(None, None, -1 if turned else 1)
+    model = LaplacianSVC("linear", gamma_ambient=10.0, tied_intercept=rule, graph={"n_neighbors": 2})
+    return model.fit(X[order], y[order]), X[:2]
+
+
 def test_tied_constants():
-    """Equally many labels of both classes, all within the margin: an interval of constants has the same objective."""
-    X = np.array([[0.0], [0.1], [0.2], [5.0]])
-    y = [None, -1.0, 1.0, None]
-    models = {
-        rule: LaplacianSVC("linear", gamma_ambient=10.0, tied_intercept=rule).fit(X, y) for rule in ("first", "middle")
-    }
-    first, middle = models["first"], models["middle"]
-    np.testing.assert_allclose(first.decision_function(X[1:2]), [-1.0], atol=1e-12)
-    scores = middle.decision_function(X[1:3])
-    np.testing.assert_allclose(scores.sum(), 0.0, atol=1e-12)
+    """An interval of constants has the same objective: its end, or its middle."""
+    first, X = tied(8, "first")
+    np.testing.assert_allclose(first.decision_function(X[:1]), [-1.0], atol=1e-12)
+    turned, _ = tied(8, "first", turned=True)
+    np.testing.assert_allclose(turned.decision_function(X[1:]), [1.0], atol=1e-12)
+    middle, _ = tied(8, "middle")
+    np.testing.assert_allclose(middle.decision_function(X).sum(), 0.0, atol=1e-12)
     np.testing.assert_allclose(first.objective_, middle.objective_, rtol=1e-12)
-    turned = LaplacianSVC("linear", gamma_ambient=10.0).fit(X[::-1], y[::-1])
-    np.testing.assert_allclose(turned.decision_function(X[2:3]), [1.0], atol=1e-12)
+
+
+@pytest.mark.parametrize(("n_unlabeled", "rule"), [(18, "first"), (19, "middle")])
+def test_few_labels_take_the_middle(n_unlabeled, rule):
+    """Two of twenty are a tenth, two of twenty-one less."""
+    auto, X = tied(n_unlabeled, "auto")
+    np.testing.assert_array_equal(auto.decision_function(X), tied(n_unlabeled, rule)[0].decision_function(X))
+    other, _ = tied(n_unlabeled, "first" if rule == "middle" else "middle")
+    assert np.abs(auto.decision_function(X) - other.decision_function(X)).min() > 0.5

@@ -28,6 +28,8 @@ class KernelMachine:
     intercepts, objective : ndarray of shape (n_targets,)
     scores : ndarray of shape (n_labeled, n_targets)
         Values at the labeled samples.
+    ahead : ndarray of shape (n_targets,)
+        How far the constant is above the middle of the equally good ones; 0 where it is the only one.
     n_iter : int
         Most steps of a quadratic program.
     """
@@ -36,6 +38,7 @@ class KernelMachine:
     intercepts: Array
     objective: Array
     scores: Array
+    ahead: Array
     n_iter: int = 0
 
 
@@ -93,7 +96,7 @@ def least_squares_machine(gram: Array, targets: Array, ridge: float) -> tuple[Ke
     scores = targets - level * dual
     objective = (level * dual**2 * level).mean(axis=0) + ridge * (dual * scores).sum(axis=0)
     own = (factor.half_inverse() ** 2).sum(axis=0)
-    machine = KernelMachine(dual, np.zeros(targets.shape[1]), objective, scores)
+    machine = KernelMachine(dual, np.zeros(targets.shape[1]), objective, scores, np.zeros(targets.shape[1]))
     return machine, targets - dual / own[:, None]
 
 
@@ -122,16 +125,19 @@ def hinge_machine(gram: Array, signs: Array, ridge: float, rules: HingeRules) ->
     [1.0, -1.0]
     """
     parts = [_one_hinge_machine(gram, column, ridge, rules) for column in signs.T]
-    dual, intercepts, scores = (np.column_stack([part[k] for part in parts]) for k in range(3))
+    dual, intercepts, scores, ahead = (np.column_stack([part[k] for part in parts]) for k in range(4))
     losses = np.maximum(1.0 - signs * scores, 0.0).mean(axis=0)
     norms = (dual * (scores - intercepts)).sum(axis=0)
-    return KernelMachine(dual, intercepts[0], losses + ridge * norms, scores, max(part[3] for part in parts))
+    objective = losses + ridge * norms
+    return KernelMachine(dual, intercepts[0], objective, scores, ahead[0], max(part[4] for part in parts))
 
 
-def _one_hinge_machine(gram: Array, signs: Array, ridge: float, rules: HingeRules) -> tuple[Array, float, Array, int]:
-    """Signed multipliers, constant and scores."""
+def _one_hinge_machine(
+    gram: Array, signs: Array, ridge: float, rules: HingeRules
+) -> tuple[Array, float, Array, float, int]:
+    """Signed multipliers, constant, scores, how far the constant is above the middle, steps."""
     if rules.fit_intercept and np.ptp(signs) == 0.0:
-        return np.zeros(len(signs)), float(signs[0]), signs.astype(np.float64), 1
+        return np.zeros(len(signs)), float(signs[0]), signs.astype(np.float64), 0.0, 1
     program = solve_box_program(
         DenseCurvature(gram * np.outer(signs, signs)),
         -np.ones(len(signs)),
@@ -142,16 +148,19 @@ def _one_hinge_machine(gram: Array, signs: Array, ridge: float, rules: HingeRule
     )
     dual = signs * program.x
     values = gram @ dual
-    constant = _constant(values, signs, middle=rules.tied_intercept == "middle") if rules.fit_intercept else 0.0
-    return dual, constant, values + constant, program.n_iter
+    constant = middle = 0.0
+    if rules.fit_intercept:
+        first, middle = _constants(values, signs)
+        constant = middle if rules.tied_intercept == "middle" else first
+    return dual, constant, values + constant, constant - middle, program.n_iter
 
 
-def _constant(values: Array, signs: Array, *, middle: bool) -> float:
-    """The constant with the smallest loss, which is piecewise linear: one that puts a sample on its margin."""
+def _constants(values: Array, signs: Array) -> tuple[float, float]:
+    """The constants with the smallest loss, which is piecewise linear: the first that puts a sample on its margin, the middle."""
     kinks = signs - values
     losses = np.maximum(1.0 - signs * (values + kinks[:, None]), 0.0).mean(axis=1)
     best = kinks[losses <= losses.min() + _TIED * (1.0 + losses.min())]
-    return float(0.5 * (best.min() + best.max()) if middle else best[0])
+    return float(best[0]), float(0.5 * (best.min() + best.max()))
 
 
 def held_out_hinge_scores(
@@ -168,6 +177,7 @@ def held_out_hinge_scores(
     ridge : float
         Times the number of labeled samples it stays the same, as do the bounds of the multipliers.
     rules : HingeRules
+        The constant is always the middle one, whatever they say.
     n_folds : int, default=5
 
     Returns

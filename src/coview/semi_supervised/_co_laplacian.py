@@ -14,7 +14,7 @@ from coview.kernels import (
     hinge_machine,
     least_squares_machine,
 )
-from coview.semi_supervised._laplacian_base import LaplacianLearner
+from coview.semi_supervised._laplacian_base import LaplacianLearner, resolved_tie
 
 __all__ = ["CoLaplacianLeastSquaresClassifier", "CoLaplacianSVC"]
 
@@ -128,7 +128,7 @@ class CoLaplacianLeastSquaresClassifier(LaplacianLearner):
         self.view_columns = view_columns
 
     def _machine(
-        self, values: Array, signs: Array, codes: NDArray[np.int64], ridge: float
+        self, values: Array, signs: Array, codes: NDArray[np.int64], ridge: float, share: float
     ) -> tuple[KernelMachine, Array]:
         return least_squares_machine(values, signs, ridge)
 
@@ -156,10 +156,11 @@ class CoLaplacianSVC(LaplacianLearner):
         with all views; ``graph`` may then have one more entry.
     fit_intercept : bool, default=True
         Whether the score has a constant, which neither the norm nor the graph prices.
-    tied_intercept : {"first", "middle"}, default="first"
+    tied_intercept : {"auto", "first", "middle"}, default="auto"
         Which constant, where an interval of them is equally good (as for equally many labels of two classes, all within the
-        margin): that which puts a labeled sample on its margin, the first that can; or the middle of the interval, which does not
-        depend on the order of the samples and is the better guess where labels are few.
+        margin): that which puts a labeled sample on its margin, the first that can; or the middle of the interval. With few
+        labels and a graph all scores lie within the margin, and "first" would call nearly all samples one class: "auto" takes the
+        middle in views where less than a tenth of the samples have labels.
     tol : float, default=1e-12
         Of the quadratic program, relative.
     max_iter : int, default=100
@@ -237,7 +238,7 @@ class CoLaplacianSVC(LaplacianLearner):
         graph: Any = "knn",
         graph_weights: Any = None,
         fit_intercept: bool = True,
-        tied_intercept: str = "first",
+        tied_intercept: str = "auto",
         tol: float = 1e-12,
         max_iter: int = 100,
         classes: Any = None,
@@ -262,8 +263,9 @@ class CoLaplacianSVC(LaplacianLearner):
         self.view_columns = view_columns
 
     def _machine(
-        self, values: Array, signs: Array, codes: NDArray[np.int64], ridge: float
+        self, values: Array, signs: Array, codes: NDArray[np.int64], ridge: float, share: float
     ) -> tuple[KernelMachine, Array]:
-        rules = HingeRules(self.fit_intercept, self.tied_intercept, self.tol, self.max_iter)
-        held_out = held_out_hinge_scores(values, signs, codes, ridge, rules)
-        return hinge_machine(values, signs, ridge, rules), held_out
+        tied = resolved_tie(self.tied_intercept, share)
+        rules = HingeRules(self.fit_intercept, tied, self.tol, self.max_iter)
+        machine = hinge_machine(values, signs, ridge, rules)
+        return machine, held_out_hinge_scores(values, signs, codes, ridge, rules) + machine.ahead

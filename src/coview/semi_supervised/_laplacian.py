@@ -14,7 +14,7 @@ from coview.kernels import (
     hinge_machine,
     least_squares_machine,
 )
-from coview.semi_supervised._laplacian_base import LaplacianLearner
+from coview.semi_supervised._laplacian_base import LaplacianLearner, resolved_tie
 
 __all__ = ["LaplacianLeastSquaresClassifier", "LaplacianSVC"]
 
@@ -119,7 +119,7 @@ class LaplacianLeastSquaresClassifier(LaplacianLearner):
         self.view_columns = view_columns
 
     def _machine(
-        self, values: Array, signs: Array, codes: NDArray[np.int64], ridge: float
+        self, values: Array, signs: Array, codes: NDArray[np.int64], ridge: float, share: float
     ) -> tuple[KernelMachine, Array]:
         return least_squares_machine(values, signs, ridge)
 
@@ -143,10 +143,11 @@ class LaplacianSVC(LaplacianLearner):
         ``kernel="precomputed"`` there are no features to find neighbors by: weights or a Laplacian must be given.
     fit_intercept : bool, default=True
         Whether the score has a constant, which neither the norm nor the graph prices.
-    tied_intercept : {"first", "middle"}, default="first"
+    tied_intercept : {"auto", "first", "middle"}, default="auto"
         Which constant, where an interval of them is equally good (as for equally many labels of two classes, all within the
-        margin): that which puts a labeled sample on its margin, the first that can; or the middle of the interval, which does not
-        depend on the order of the samples and is the better guess where labels are few.
+        margin): that which puts a labeled sample on its margin, the first that can; or the middle of the interval. With few
+        labels and a graph all scores lie within the margin, and "first" would call nearly all samples one class: "auto" takes the
+        middle in views where less than a tenth of the samples have labels.
     tol : float, default=1e-12
         Of the quadratic program, relative.
     max_iter : int, default=100
@@ -220,7 +221,7 @@ class LaplacianSVC(LaplacianLearner):
         gamma_intrinsic: Any = 0.1,
         graph: Any = "knn",
         fit_intercept: bool = True,
-        tied_intercept: str = "first",
+        tied_intercept: str = "auto",
         tol: float = 1e-12,
         max_iter: int = 100,
         classes: Any = None,
@@ -244,8 +245,9 @@ class LaplacianSVC(LaplacianLearner):
         self.view_columns = view_columns
 
     def _machine(
-        self, values: Array, signs: Array, codes: NDArray[np.int64], ridge: float
+        self, values: Array, signs: Array, codes: NDArray[np.int64], ridge: float, share: float
     ) -> tuple[KernelMachine, Array]:
-        rules = HingeRules(self.fit_intercept, self.tied_intercept, self.tol, self.max_iter)
-        held_out = held_out_hinge_scores(values, signs, codes, ridge, rules)
-        return hinge_machine(values, signs, ridge, rules), held_out
+        tied = resolved_tie(self.tied_intercept, share)
+        rules = HingeRules(self.fit_intercept, tied, self.tol, self.max_iter)
+        machine = hinge_machine(values, signs, ridge, rules)
+        return machine, held_out_hinge_scores(values, signs, codes, ridge, rules) + machine.ahead

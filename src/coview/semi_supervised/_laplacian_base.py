@@ -18,9 +18,17 @@ from coview.kernels import KernelMachine, ViewFunctions, ViewKernels, WarpedFeat
 from coview.semi_supervised._laplacian_graphs import joint_laplacian, own_laplacians, per_view, restricted
 from coview.views import Views
 
-__all__ = ["LaplacianLearner"]
+__all__ = ["LaplacianLearner", "resolved_tie"]
 
 Array = NDArray[np.float64]
+
+# Below this share of labeled samples ties between constants go to the middle.
+_FEW = 0.1
+
+
+def resolved_tie(rule: str, share: float) -> str:
+    """Which of equally good constants of a hinge loss is taken where ``share`` of the samples have labels."""
+    return rule if rule != "auto" else "middle" if share < _FEW else "first"
 
 
 class LaplacianLearner(ViewScoreClassifier):
@@ -33,7 +41,7 @@ class LaplacianLearner(ViewScoreClassifier):
     }
     _hinge_constraints: ClassVar[dict[str, list[Any]]] = {
         "fit_intercept": ["boolean"],
-        "tied_intercept": [StrOptions({"first", "middle"})],
+        "tied_intercept": [StrOptions({"auto", "first", "middle"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
@@ -115,7 +123,8 @@ class LaplacianLearner(ViewScoreClassifier):
             if len(here) and len(np.unique(known)) >= self._min_classes:
                 warped = self._warped(v, block, (self._gammas[v, 1] / self._gammas[v, 0]) * L)
                 values, columns = warped.between(here)
-                machine, held_out[mine, v] = self._machine(values, signs[mine], known, self._gammas[v, 0])
+                share = len(here) / block.shape[0]
+                machine, held_out[mine, v] = self._machine(values, signs[mine], known, self._gammas[v, 0], share)
                 self.n_iter_ = max(self.n_iter_, machine.n_iter)
                 dual, warped_dual, fitted[mine, v] = columns @ machine.dual, machine.dual, machine.scores
                 intercepts[v], self._objectives[v] = machine.intercepts, machine.objective
@@ -130,9 +139,9 @@ class LaplacianLearner(ViewScoreClassifier):
         self._calibration = ViewScoreCalibration(held_out, fitted, signs, self._shares)
 
     def _machine(
-        self, values: Array, signs: Array, codes: NDArray[np.int64], ridge: float
+        self, values: Array, signs: Array, codes: NDArray[np.int64], ridge: float, share: float
     ) -> tuple[KernelMachine, Array]:
-        """The machine on the warped kernel of the labeled samples, and its scores of samples that it has not seen."""
+        """The machine on the warped kernel of the labeled samples, a share of all, and its scores of samples it has not seen."""
         raise NotImplementedError
 
     def _warped(self, v: int, block: Any, penalty: Any) -> WarpedFeatures | WarpedGram:
