@@ -112,7 +112,7 @@ def _path(problem: Problem, trial: Trial, setting: Setting, name: str, label: st
     among = np.broadcast_to(~trial.labeled[:, None] | (name != UNLABELED), trial.hidden.shape)
     with warnings.catch_warnings():
         # mixtures of few samples may stop before they converge
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", UserWarning)
         return one_by_one(
             setting.model(problem.kernel),
             setting.blocks(trial),
