@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import Pipeline
 
+from coview.acquisition import Campaign
 from coview.cli._program import run
 from coview.compose import TableEncoder
 from coview.gaussian_process import BayesianCoTrainingClassifier
@@ -129,3 +130,25 @@ def test_a_missing_file_is_an_error_and_nothing_is_written(folder, tmp_path):
     assert result.exit_code == 1
     assert "nowhere.csv" in result.stderr
     assert not (tmp_path / "r.html").exists()
+
+
+def test_a_campaign_is_told_by_its_file_and_takes_no_data(folder, tmp_path):
+    rng = np.random.default_rng(0)
+    views = {"a": rng.normal(size=(20, 2)), "b": rng.normal(size=(20, 1))}
+    views["b"][::3] = np.nan
+    y = np.where(np.arange(20) < 12, np.arange(20) % 2, None)
+    model = BayesianCoTrainingClassifier("linear", hyperparameters="fixed", view_variances=0.1)
+    Campaign(model, views, y, path=tmp_path / "c.covw", notes={"target": "ill"}).disconnect()
+    result = report(tmp_path / "c.covw", "-o", tmp_path / "c.html")
+    assert (result.exit_code, result.stdout) == (0, "")
+    page = (tmp_path / "c.html").read_text(encoding="utf-8")
+    assert "<h1>Predicting ill: what to measure next</h1>" in page
+    assert "Can the list be relied on?" in page
+    refused = report(tmp_path / "c.covw", folder / "clinical.csv", "-o", tmp_path / "d.html")
+    assert refused.exit_code == 2
+    assert "is a campaign and holds its data" in refused.stderr
+    (tmp_path / "e.covw").write_bytes(b"SQLite format 3\0" + bytes(200))
+    broken = report(tmp_path / "e.covw", "-o", tmp_path / "e.html")
+    assert broken.exit_code == 1
+    assert "Traceback" not in broken.stderr
+    assert not (tmp_path / "e.html").exists()

@@ -39,8 +39,11 @@ def words_of(views: pd.DataFrame, whole: pd.Series, n_folds: int) -> list[str]:
     words = [*_of_model(whole), *_of_forecasts(whole)]
     if not _is_uniform(whole):
         words += _of_room(whole, n_folds)
+    said: dict[str, list[str]] = {}
     for name, row in views.iterrows():
-        words += [f"{name}: {text}" for text in _of_view(row, len(views), committed=not _is_uniform(whole))]
+        for text in _of_view(row, len(views), committed=not _is_uniform(whole)):
+            said.setdefault(text, []).append(str(name))
+    words += [f"{', '.join(names)}: {text}" for text, names in said.items()]
     if not words:
         words = ["Nothing stands against the ranking: densities, forecasts and views look sound."]
     return words
@@ -103,7 +106,7 @@ def _of_view(row: pd.Series, n_views: int, *, committed: bool) -> Iterator[str]:
         )
     elif row["explained"] < _EXPLAINED:
         yield (
-            f"other views and labels tell nothing of its values (explained: {max(row['explained'], 0.0):.0%}), so that all "
+            f"other views and labels tell next to nothing of what it holds (explained: under {_EXPLAINED:.0%}), so that all "
             "samples look alike to a criterion that asks what it may hold."
         )
     if row["standardized_error"] > _TOO_SURE:

@@ -1,4 +1,4 @@
-"""``coview report``: everything about a fitted model, and its predictions for data, on one page."""
+"""``coview report``: everything about a fitted model and its predictions for data, or about a campaign, on one page."""
 
 import sys
 from dataclasses import replace
@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from coview.cli._campaigns import opened
 from coview.cli._conversation import conversation_options, refuse_output, say
 from coview.cli._data_options import data_options, read_data
 
 if TYPE_CHECKING:
     from coview.files import TableOptions, TableSet
     from coview.persistence import SavedModel
+    from coview.report import Report
 
 __all__ = ["report"]
 
+# The first bytes of a campaign's file, which is a database.
+_DATABASE = b"SQLite format 3\0"
 # What makes labels useless for a fit, but not for a report on a model that is fitted already.
 _HARMLESS = {"one_class"}
 
@@ -31,21 +35,19 @@ _HARMLESS = {"one_class"}
 @conversation_options
 @click.pass_context
 def report(ctx: click.Context, model: Path, data: "TableOptions", output: str, open_: bool, force: bool) -> None:
-    """Write a page about a model that coview fit wrote.
+    """Write a page about a model that coview fit wrote, or about a campaign that coview new began.
 
     From MODEL alone: how well it predicts, which views it trusts, what it was trained on. With DATA, as for coview
     predict, also predictions, the least sure of them and why, a map of the samples, and features; and scores where the
-    data have labels that were not in training. The page is one file that needs no network.
+    data have labels that were not in training. From a campaign, which holds its data: what to measure next and whether the
+    list can be relied on, what is booked, what came back, and all of that about its model as it is now. The page is one file
+    that needs no network.
     """
-    from coview.persistence import load_model
-    from coview.report import model_report, render_report
+    from coview.report import render_report
 
     _check_output(ctx, output, open_, force)
-    if not data.names_data and (data.labels or data.target):
-        raise click.UsageError("Labels belong to data: name the DATA too.", ctx)
-    saved = load_model(model)
-    table_set = _read(ctx, data, saved) if data.names_data else None
-    page = render_report(model_report(saved, table_set))
+    make = _campaign_page if _is_campaign(model) else _model_page
+    page = render_report(make(ctx, model, data))
     if output == "-":
         sys.stdout.buffer.write(page.encode("utf-8"))
         return
@@ -55,6 +57,38 @@ def report(ctx: click.Context, model: Path, data: "TableOptions", output: str, o
         import webbrowser
 
         webbrowser.open(Path(output).absolute().as_uri())
+
+
+def _is_campaign(path: Path) -> bool:
+    """Whether a file is that of a campaign; what cannot be read is left to whoever reads it."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(_DATABASE)) == _DATABASE
+    except OSError:
+        return False
+
+
+def _model_page(ctx: click.Context, model: Path, data: "TableOptions") -> "Report":
+    """The report on a fitted model, with data where some are named."""
+    from coview.persistence import load_model
+    from coview.report import model_report
+
+    if not data.names_data and (data.labels or data.target):
+        raise click.UsageError("Labels belong to data: name the DATA too.", ctx)
+    saved = load_model(model)
+    return model_report(saved, _read(ctx, data, saved) if data.names_data else None)
+
+
+def _campaign_page(ctx: click.Context, project: Path, data: "TableOptions") -> "Report":
+    """The report on a campaign."""
+    from coview.report import campaign_report
+
+    if data.names_data or data.labels or data.target:
+        raise click.UsageError(
+            f"{project} is a campaign and holds its data: name no DATA and no labels beside it.", ctx
+        )
+    with opened(project, read_only=True) as campaign:
+        return campaign_report(campaign)
 
 
 def _check_output(ctx: click.Context, output: str, open_: bool, force: bool) -> None:

@@ -9,9 +9,10 @@ import pandas as pd
 from coview.report._figures_scores import Look
 from coview.report._svg import LIGHT, canvas, inline_svg
 
-__all__ = ["measurement_curves"]
+__all__ = ["measurement_curves", "money_bar"]
 
 _BAND = 0.16
+_MONEY_ROLES = {"spent": "ours", "ordered": "class-3", "left": "missing"}
 
 
 def measurement_curves(
@@ -70,4 +71,31 @@ def measurement_curves(
         axes.grid(axis="y")
         axes.set_title(title)
         figure.legend(loc="outside lower left", ncols=2, handlelength=3.2)
+        return inline_svg(figure, key=key, title=title, description=description)
+
+
+def money_bar(parts: Mapping[str, float], *, title: str, key: str, description: str) -> str:
+    """Sums of money as one bar, from left to right.
+
+    Parameters
+    ----------
+    parts : dict of str to float
+        Name of each part -> sum: ``spent``, ``ordered`` and, with a budget, ``left``.
+    title, key, description : str
+        Heading, id prefix and text alternative.
+
+    Returns
+    -------
+    svg : str
+    """
+    with canvas(420, 104) as (figure, (axes,)):
+        start = 0.0
+        for name, value in parts.items():
+            axes.barh(0, value, left=start, height=0.6, color=LIGHT[_MONEY_ROLES[name]], label=f"{name} {value:,.6g}")
+            start += value
+        axes.set_xlim(0, start or 1.0)
+        axes.set_yticks([])
+        axes.spines["left"].set_visible(False)
+        axes.locator_params(axis="x", nbins=5)
+        figure.legend(loc="outside upper left", ncols=len(parts), handlelength=1.2)
         return inline_svg(figure, key=key, title=title, description=description)

@@ -9,19 +9,23 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from coview.acquisition import Costs, select_batch, view_utilities
+from coview.acquisition import Costs, Diagnosis, diagnose, select_batch, view_utilities
 from coview.inspection import measurement_reasons
 from coview.labels import labeled_rows
 from coview.report._given import Given
 from coview.report._subject import Subject
+from coview.report._words import counted, listed
 from coview.views import Views
 
-__all__ = ["Ranking", "given_ranking", "rank_measurements"]
+__all__ = ["Omitted", "Ranking", "given_ranking", "rank_measurements", "short_diagnosis", "why_omitted"]
 
-# What views may hold comes from a mixture with full covariances, which takes its time where there are more.
+# What a view may hold comes from a mixture with full covariances, which takes its time where there are more.
 _MOST_FEATURES = 200
 _MOST_SAMPLES = 3000
 _GIVEN_LISTED = 15
+# A page looks at fewer folds and draws than `diagnose` does by itself, and not at all where a fit takes its time.
+_DIAGNOSED = {"n_folds": 3, "n_draws": 3}
+_MOST_DIAGNOSED = 1500
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,45 @@ def rank_measurements(
     return Ranking(table, best, len(table), len(gaining), int((~labeled).sum()), budget)
 
 
-def given_ranking(subject: Subject, given: Given) -> Ranking | None:
+@dataclass(frozen=True)
+class Omitted:
+    """Why there is no ranking, and what to do about it."""
+
+    reason: str
+    remedy: str
+
+
+def why_omitted(views: Views) -> Omitted | None:
+    """What keeps views from being ranked; None where nothing does.
+
+    Parameters
+    ----------
+    views : Views
+        As the model takes them.
+
+    Returns
+    -------
+    omitted : Omitted or None
+    """
+    sparse = [name for name in views.names if not isinstance(views[name], np.ndarray)]
+    wide = [name for name, width in views.n_features.items() if width > _MOST_FEATURES and name not in sparse]
+    reasons = []
+    if sparse:
+        reasons.append(f"{listed(sparse)} {'is' if len(sparse) == 1 else 'are'} sparse")
+    if wide:
+        widths = [f"{name} ({counted(views.n_features[name], 'column')})" for name in wide]
+        reasons.append(f"{listed(widths)} {'is' if len(wide) == 1 else 'are'} wide")
+    if not reasons:
+        return None
+    return Omitted(
+        f"{' and '.join(reasons)}, and what a missing view may hold can be described for dense views of at most "
+        f"{_MOST_FEATURES} columns only",
+        f"Bring such views to at most {_MOST_FEATURES} dense columns, say by principal components, before the fit; or leave "
+        "them out of it and rank the others.",
+    )
+
+
+def given_ranking(subject: Subject, given: Given) -> Ranking | Omitted | None:
     """The ranking for data given to a report.
 
     Parameters
@@ -104,24 +146,47 @@ def given_ranking(subject: Subject, given: Given) -> Ranking | None:
 
     Returns
     -------
-    ranking : Ranking or None
-        None where the model does not score measurements, was fitted to other samples, has nothing missing, no sample to
-        predict, or too many or sparse features.
+    ranking : Ranking, Omitted or None
+        None where there is nothing to rank: the model does not score measurements, was fitted to other samples, has nothing
+        missing, or no sample to predict. `Omitted` where limits forbid it.
     """
     model = subject.estimator
-    if not hasattr(model, "consensus_posterior") or given.presence.all() or len(given.answers) > _MOST_SAMPLES:
+    if not hasattr(model, "consensus_posterior") or given.presence.all():
         return None
     posterior = model.consensus_posterior()
-    views = posterior.views
-    if sum(views.n_features.values()) > _MOST_FEATURES or not all(
-        isinstance(views[name], np.ndarray) for name in views.names
-    ):
+    views, y = posterior.views, posterior.y
+    labeled = labeled_rows(y, missing_label=getattr(model, "missing_label", "auto"))
+    if (labeled.all() and not subject.regression) or len(given.answers) != len(views):
         return None
     if given.encoded(np.arange(len(given.answers))) != views:
         return None
-    y = posterior.y
-    labeled = labeled_rows(y, missing_label=getattr(model, "missing_label", "auto"))
-    if labeled.all() and not subject.regression:
-        return None
+    if len(views) > _MOST_SAMPLES:
+        return Omitted(
+            f"there are {len(views):,} samples, and with more than {_MOST_SAMPLES:,} this page would take too long",
+            "A campaign has no such limit: coview new, then coview acquire; in Python "
+            "coview.acquisition.view_utilities, with max_candidates for a part of the missing views.",
+        )
+    if (omitted := why_omitted(views)) is not None:
+        return omitted
     criterion = "a_optimality" if subject.regression else "expected_entropy"
     return rank_measurements(model, views, y, labeled, n_listed=_GIVEN_LISTED, criterion=criterion)
+
+
+def short_diagnosis(model: Any, X: Any, y: Any) -> Diagnosis | None:
+    """Whether a ranking can be relied on; None where looking would take too long, or the model cannot be asked.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : Views
+    y : ndarray of shape (n_samples,)
+
+    Returns
+    -------
+    diagnosis : Diagnosis or None
+    """
+    if not (hasattr(model, "consensus_posterior") or hasattr(model, "weight_posterior")):
+        return None
+    if len(X) > _MOST_DIAGNOSED or why_omitted(X) is not None:
+        return None
+    return diagnose(model, X, y, **_DIAGNOSED)

@@ -11,7 +11,7 @@ from coview.report._html import Note, Report, Section
 from coview.report._sections_answers import answers_section, labels_section
 from coview.report._sections_classes import class_quality_section
 from coview.report._sections_insight import features_section, map_section, uncertain_section
-from coview.report._sections_measure import given_measure_section
+from coview.report._sections_measure import given_measure_sections
 from coview.report._sections_numbers import number_quality_section
 from coview.report._sections_scores import METRIC_NAMES, score_text, without_evaluation
 from coview.report._sections_training import encoding_section, reading_section, training_section
@@ -85,7 +85,7 @@ def _sections(subject: Subject) -> list[Section | None]:
             answers_section(subject, given),
             labels_section(subject, given),
             uncertain_section(subject, given),
-            given_measure_section(subject, given),
+            *given_measure_sections(subject, given),
             map_section(subject, given),
             features_section(subject, given),
         ]

@@ -24,8 +24,23 @@ _LISTED_CLASSES = 12
 _CONFIDENCE = (("0.9 or more", 0.9, 2.0), ("0.7 to 0.9", 0.7, 0.9), ("less than 0.7", -1.0, 0.7))
 
 
-def answers_section(subject: Subject, given: Given) -> Section:
-    """Presence and predictions of the samples given."""
+def answers_section(
+    subject: Subject, given: Given, *, title: str = "Predictions for the data given",
+    in_full: str = "Predictions in full precision: coview predict.",
+) -> Section:  # fmt: skip
+    """Presence and predictions of the samples given.
+
+    Parameters
+    ----------
+    subject : Subject
+    given : Given
+    title, in_full : str
+        Heading, and where predictions stand in full precision.
+
+    Returns
+    -------
+    section : Section
+    """
     answers = given.answers
     blocks: list[Picture | Table | Note] = []
     if given.notes or given.unanswered:
@@ -42,14 +57,14 @@ def answers_section(subject: Subject, given: Given) -> Section:
         blocks.append(_confidence_picture(subject, given) if not subject.regression else _number_table(given))
     text = (
         f"{counted(len(answers), 'sample')} with a view that the model knows; {given.n_labeled:,} of them have a label. "
-        "Predictions in full precision: coview predict."
+        f"{in_full}"
     )
     if given.n_trained:
         text += (
             f" {given.n_trained:,} labels were in training; the predictions of these samples know their label and look "
             "better than they would for new ones."
         )
-    return Section("predictions", "Predictions for the data given", (text,), tuple(blocks))
+    return Section("predictions", title, (text,), tuple(blocks))
 
 
 def _given_presence(subject: Subject, given: Given) -> Picture | None:

@@ -10,7 +10,8 @@ from coview.report._figures_measure import measurement_curves
 from coview.report._figures_scores import BASELINE, OTHER, OURS_LOOK, PRINTED_LOOK, Look
 from coview.report._given import Given
 from coview.report._html import Note, Picture, Section
-from coview.report._measurements import Ranking, given_ranking
+from coview.report._measurements import Omitted, Ranking, given_ranking, short_diagnosis
+from coview.report._sections_reliance import reliance_section
 from coview.report._stored_curves import StoredCurves
 from coview.report._subject import Subject
 from coview.report._tables import Columns, Table, signed
@@ -19,8 +20,9 @@ from coview.report._words import counted, listed, share_of
 __all__ = [
     "MEASURE_LIMITS",
     "gain_word",
-    "given_measure_section",
+    "given_measure_sections",
     "measure_section",
+    "omitted_section",
     "ranking_table",
     "worth_section",
     "worth_verdict",
@@ -76,11 +78,16 @@ def measure_section(ranking: Ranking, paragraphs: Sequence[str], *, unit: str, s
     return Section("measure-next", "What to measure next", (*paragraphs, said), tuple(blocks))
 
 
-def given_measure_section(subject: Subject, given: Given) -> Section | None:
-    """What to measure next of the samples that the model learned from; None where the data given are others."""
+def given_measure_sections(subject: Subject, given: Given) -> tuple[Section, ...]:
+    """What to measure next of the samples that the model learned from, and how far to rely on it.
+
+    Nothing where the data given are others; where limits forbid a ranking, a section that says so and what to do.
+    """
     ranking = given_ranking(subject, given)
     if ranking is None:
-        return None
+        return ()
+    if isinstance(ranking, Omitted):
+        return (omitted_section(ranking),)
     if subject.regression:
         aim, unit = "the variance of all predictions, summed,", "variance"
     else:
@@ -91,7 +98,16 @@ def given_measure_section(subject: Subject, given: Given) -> Section | None:
         "known. Samples with a label take part: they show what a view means. Costs are not known here; with a file of costs "
         "and a budget, coview new and coview acquire keep such a list up to date.",
     )
-    return measure_section(ranking, paragraphs, unit=unit, sample="sample")
+    section = measure_section(ranking, paragraphs, unit=unit, sample="sample")
+    posterior = subject.estimator.consensus_posterior()
+    diagnosis = short_diagnosis(subject.estimator, posterior.views, posterior.y)
+    return (section,) if diagnosis is None else (section, reliance_section(diagnosis))
+
+
+def omitted_section(omitted: Omitted) -> Section:
+    """That there is no list, why, and what to do."""
+    text = f"The list is left out: {omitted.reason}."
+    return Section("measure-next", "What to measure next", (text, omitted.remedy))
 
 
 def ranking_table(ranking: Ranking, *, unit: str, sample: str, money: str = "") -> Table:

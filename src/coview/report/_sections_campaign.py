@@ -1,0 +1,187 @@
+"""Sections of a campaign: where it stands, what to measure next, what is booked, what came back and what it changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from coview.acquisition import Campaign
+from coview.inspection import measurement_reasons
+from coview.metrics import probability_scores
+from coview.report._figures_measure import money_bar
+from coview.report._html import Note, Picture, Section
+from coview.report._measurements import short_diagnosis, why_omitted
+from coview.report._sections_measure import MEASURE_LIMITS, omitted_section
+from coview.report._sections_reliance import reliance_section
+from coview.report._sections_scores import METRIC_NAMES, score_text
+from coview.report._subject import Subject
+from coview.report._tables import Columns, Table
+from coview.report._words import counted, listed
+
+__all__ = ["booked_section", "left_out_section", "money_text", "next_sections", "told_section", "where_section"]
+
+_LISTED_ORDERS = 200
+_LISTED_EVENTS = 200
+_RANDOM = "random"
+
+
+def where_section(status: dict[str, Any]) -> Section:
+    """Counts, money as one bar, and why nothing can be asked where that is so."""
+    closed = [f"{count:,} {outcome}" for outcome, count in status["closed"].items() if count]
+    text = (
+        f"Of the views that were missing at the start {status['open']:,} are open, {status['booked']:,} booked, "
+        f"{status['returned']:,} came back" + (f"; closed: {listed(closed)}" if closed else "") + "."
+    )
+    paragraphs = (text, status["remark"]) if status["remark"] else (text,)
+    blocks = (_money_picture(status),) if status["spent"] is not None else ()
+    return Section("where", "Where it stands", paragraphs, blocks)
+
+
+def money_text(status: dict[str, Any]) -> str:
+    """What the first figure of money is about: ``spent, 200 ordered, of a budget of 2,000``."""
+    budget = "" if status["budget"] is None else f", of a budget of {status['budget']:,.6g}"
+    return f"spent, {status['ordered']:,.6g} ordered{budget}"
+
+
+def _money_picture(status: dict[str, Any]) -> Picture:
+    """Spent, ordered and left as one bar."""
+    parts = {name: float(status[name]) for name in ("spent", "ordered", "left") if status[name] is not None}
+    reading = ", ".join(f"{value:,.6g} {name}" for name, value in parts.items())
+    reading = f"{reading[:1].upper()}{reading[1:]}. What was measured or failed is spent, what is booked is ordered."
+    svg = money_bar(parts, title="The budget", key="money", description=reading)
+    frame = pd.DataFrame({"what": list(parts), "sum": list(parts.values())})
+    columns: Columns = {"what": ("what", ""), "sum": ("sum", ",.2f")}
+    title = "Money, in the unit of the costs."
+    return Picture(title, reading, (svg,), Table.from_frame(frame, "The budget", columns))
+
+
+def next_sections(campaign: Campaign, status: dict[str, Any], n_listed: int) -> tuple[Section, ...]:
+    """The ranking, and whether it can be relied on; that there is none, and why, where limits or the budget forbid it."""
+    by_chance = campaign.criterion == _RANDOM
+    if not by_chance and (omitted := why_omitted(campaign.views)) is not None:
+        return (omitted_section(omitted),)
+    table = campaign.ask(n_listed)
+    if table.empty:
+        return (Section("measure-next", "What to measure next", (status["remark"] or "Nothing is open.",)),)
+    section = Section("measure-next", "What to measure next", *_next_parts(campaign, table, by_chance))
+    diagnosis = None if by_chance else short_diagnosis(campaign.model, campaign.views, campaign.y)
+    return (section,) if diagnosis is None else (section, reliance_section(diagnosis))
+
+
+def _next_parts(campaign: Campaign, table: pd.DataFrame, by_chance: bool) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+    """What the ranking means, and the ranking."""
+    if by_chance:
+        reasons = ["by chance"] * len(table)
+        text = "The criterion of this campaign is chance: the order means nothing."
+    else:
+        reasons = measurement_reasons(campaign.model, campaign.views, campaign.labeled, table)
+        text = (
+            f"Ranked by {campaign.criterion.replace('_', ' ')}; each as if those before it, and those that are booked, had come "
+            "back. Nothing is booked by looking: coview acquire -o FILE writes orders and books them."
+        )
+    frame = table.assign(rank=range(1, len(table) + 1), reason=reasons)
+    columns: Columns = {"sample": ("sample", ""), "rank": ("rank", "d"), "view": ("view", "")}
+    if not by_chance:
+        columns["utility"] = ("expected gain", ".3g")
+    columns |= _cost_columns(frame)
+    columns["reason"] = ("why", "")
+    caption = f"The {counted(len(frame), 'measurement')} to make next, at most one per sample"
+    return (text,), (Table.from_frame(frame, caption, columns), Note("How to take this list", MEASURE_LIMITS))
+
+
+def _cost_columns(frame: pd.DataFrame) -> Columns:
+    """Columns of money, of those that a frame has."""
+    known: Columns = {
+        "cost": ("cost", ",.2f"), "utility_per_cost": ("gain per cost", ".2g"), "cumulative_cost": ("cost so far", ",.2f"),
+    }  # fmt: skip
+    return {name: column for name, column in known.items() if name in frame and frame[name].notna().any()}
+
+
+def booked_section(campaign: Campaign) -> Section | None:
+    """Orders that are out; None where there are none."""
+    orders = campaign.orders
+    if orders.empty:
+        return None
+    columns: Columns = {
+        "event": ("order", "d"), "since": ("since", ""), "sample": ("sample", ""), "view": ("view", ""),
+    }  # fmt: skip
+    if orders["utility"].notna().any():
+        columns["utility"] = ("expected gain", ".3g")
+    columns |= _cost_columns(orders)
+    frame = orders.assign(since=orders["time"].dt.strftime("%Y-%m-%d %H:%M"))
+    caption = _caption(len(frame), "order", _LISTED_ORDERS)
+    text = f"{counted(len(orders), 'order is', 'orders are')} out and not back; what is booked is not suggested again."
+    table = Table.from_frame(frame.head(_LISTED_ORDERS), caption, columns, scroll=len(frame) > 12)
+    return Section("booked", "What is booked", (text,), (table,))
+
+
+def _caption(count: int, what: str, most: int) -> str:
+    return f"All {counted(count, what)}" if count <= most else f"The first {most} of {counted(count, what)}"
+
+
+def told_section(campaign: Campaign) -> Section | None:
+    """What came back, and what it changed; None where nothing did."""
+    history = campaign.history
+    told = history[history["action"].isin(["returned", "closed", "labeled"]) & ~history["undone"]]
+    if told.empty:
+        return None
+    frame = told.assign(
+        when=told["time"].dt.strftime("%Y-%m-%d %H:%M"),
+        what=[_what(action, view) for action, view in zip(told["action"], told["view"], strict=True)],
+        came=[_came(row) for _, row in told.iterrows()],
+    )
+    columns: Columns = {
+        "event": ("step", "d"), "when": ("when", ""), "sample": ("sample", ""), "what": ("what", ""), "came": ("came back", ""),
+    }  # fmt: skip
+    columns |= _cost_columns(frame)
+    frame = frame.iloc[::-1]
+    caption = f"{_caption(len(frame), 'step', _LISTED_EVENTS)}, newest first"
+    counts = {word: int((told["action"] == action).sum()) for action, word in _WORDS.items()}
+    parts = [counted(count, *word.split("|")) for word, count in counts.items() if count]
+    text = f"{listed(parts)}. What was taken back by coview undo is left out; coview export --history has every step."
+    table = Table.from_frame(frame.head(_LISTED_EVENTS), caption, columns, scroll=len(frame) > 12)
+    return Section("told", "What came back, and what it changed", (text,), (table,))
+
+
+_WORDS = {
+    "returned": "measured view|measured views",
+    "labeled": "label|labels",
+    "closed": "closed order|closed orders",
+}
+
+
+def _what(action: str, view: Any) -> str:
+    return "label" if action == "labeled" or view is None or pd.isna(view) else str(view)
+
+
+def _came(row: pd.Series) -> str:
+    """That it was measured, a label, or why there is nothing."""
+    if row["action"] == "labeled":
+        return str(row["label"])
+    if row["action"] == "closed":
+        return f"{row['outcome']}: {row['reason']}" if row["reason"] else str(row["outcome"])
+    return "measured"  # the page may go to people who are not to see values
+
+
+def left_out_section(subject: Subject, campaign: Campaign) -> Section | None:
+    """Scores of labels left out one at a time, in the closed form of the model; None where it has none."""
+    left_out = getattr(subject.estimator, "loo_label_distributions_", None)
+    if left_out is None or subject.regression:
+        return None
+    rows = np.flatnonzero(campaign.labeled & np.isfinite(left_out).all(axis=1))
+    if len(rows) < 2:
+        return None
+    classes = subject.classes
+    labels = np.array([str(label) for label in campaign.y[rows]])
+    scores = probability_scores(labels, left_out[rows], classes=classes)
+    frame = pd.DataFrame([{name: scores[name] for name in METRIC_NAMES if name in scores}])
+    columns: Columns = {name: (METRIC_NAMES[name], score_text) for name in frame.columns}
+    text = (
+        f"Each of {counted(len(rows), 'label')} was left out in turn and predicted from all others, by the closed form of the "
+        "model. Few labels, or labels of unusual samples, make such scores uncertain; coview fit on exported data compares the "
+        "model with simpler ones."
+    )
+    return Section("quality", "How well it predicts labels it has not seen", (text,),
+                   (Table.from_frame(frame, "Scores of labels left out", columns),))  # fmt: skip
