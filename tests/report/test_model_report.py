@@ -83,9 +83,9 @@ def test_sections_without_and_with_data(alone, whole):
         "What the model was trained on", "What was noticed in the data", "How the tables became numbers",
         "How it was made",
     ]  # fmt: skip
-    assert titles(whole)[3:9] == [
+    assert titles(whole)[3:10] == [
         "Predictions for the data given", "Against the labels of the data given", "Who is most uncertain, and why",
-        "What to measure next", "Where the samples lie", "Which features stand behind each view",
+        "What to measure next", "Can the list be relied on?", "Where the samples lie", "Which features stand behind each view",
     ]  # fmt: skip
 
 
