@@ -44,7 +44,7 @@ USUAL = (
 )
 # Its defaults try ten starts and up to twenty components: a minute for each fit.
 _SHORT = {"n_components": 10, "n_factors": 3, "n_init": 1}
-# Graphs and norms that do not outweigh a handful of labels; chosen on two of the sets, so that they flatter these methods a little.
+# Graphs and norms that do not outweigh a handful of labels; chosen on two of the sets, which flatters these methods there.
 _GENTLE = {"gamma_ambient": 1e-4, "gamma_intrinsic": 1e-4}
 # A fit that would take more operations than this is left out: about a minute.
 _MOST_OPERATIONS = 1e12

@@ -60,12 +60,12 @@ class ViewComponents(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Views, y: Any = None) -> Self:
         """Learn the vectors from the rows that have the view."""
-        self.reductions_ = {
-            name: make_pipeline(TruncatedSVD(self.n_components, random_state=0), StandardScaler()).fit(X[name])
-            for name in X.names
-            if sparse.issparse(X[name])
-        }
+        self.reductions_ = {name: self._reduction(X[name]).fit(X[name]) for name in X.names if sparse.issparse(X[name])}
         return self
+
+    def _reduction(self, block: Any) -> Any:
+        n_components = min(self.n_components, min(block.shape) - 1)
+        return make_pipeline(TruncatedSVD(n_components, random_state=0), StandardScaler())
 
     def transform(self, X: Views) -> Views:
         """Dense views."""
