@@ -7,11 +7,17 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
-from coview.gaussian_process import BayesianCoTrainingClassifier
+from coview.gaussian_process import BayesianCoTrainingClassifier, PosteriorConsistencyGPClassifier
 from coview.linear_model import CoRegularizedLogisticRegression
 from coview.mixture import ClassConditionalGaussianMixture, FactorMixtureClassifier
 from coview.model_selection import TransductivePipeline
-from coview.semi_supervised import CoLaplacianLeastSquaresClassifier, CoLaplacianSVC, CoTrainingClassifier
+from coview.semi_supervised import (
+    CoLaplacianLeastSquaresClassifier,
+    CoLaplacianSVC,
+    CoRegularizedLeastSquaresClassifier,
+    CoRegularizedSVC,
+    CoTrainingClassifier,
+)
 from coview.svm import SVM2K
 
 from .problems import Problem
@@ -48,6 +54,7 @@ _SHORT = {"n_components": 10, "n_factors": 3, "n_init": 1}
 _GENTLE = {"gamma_ambient": 1e-4, "gamma_intrinsic": 1e-4}
 # A fit that would take more operations than this is left out: about a minute.
 _MOST_OPERATIONS = 1e12
+_MOST_CONSISTENT = 300
 
 
 def methods_for(problem: Problem, n_labeled: int) -> dict[str, Any]:
@@ -71,15 +78,11 @@ def _ours(problem: Problem, n_labeled: int) -> dict[str, Any]:
     kernel = "linear" if problem.is_text else "rbf"
     offered = {
         "BayesianCoTrainingClassifier": BayesianCoTrainingClassifier(random_state=0),
-        "PosteriorConsistencyGPClassifier": _newer(
-            "coview.gaussian_process", "PosteriorConsistencyGPClassifier", kernel, noise_variance=0.1
-        ),
+        "PosteriorConsistencyGPClassifier": _posterior_consistency(n_labeled, kernel),
         "CoTrainingClassifier": CoTrainingClassifier(_logistic(), random_state=0),
         "CoEMClassifier": _newer("coview.semi_supervised", "CoEMClassifier", _logistic(), random_state=0),
-        "CoRegularizedLeastSquaresClassifier": _newer(
-            "coview.semi_supervised", "CoRegularizedLeastSquaresClassifier", kernel
-        ),
-        "CoRegularizedSVC": _newer("coview.semi_supervised", "CoRegularizedSVC", kernel),
+        "CoRegularizedLeastSquaresClassifier": CoRegularizedLeastSquaresClassifier(kernel, random_state=0),
+        "CoRegularizedSVC": CoRegularizedSVC(kernel, random_state=0),
         "CoLaplacianLeastSquaresClassifier": CoLaplacianLeastSquaresClassifier(kernel, **_GENTLE, random_state=0),
         "CoLaplacianSVC": CoLaplacianSVC(kernel, **_GENTLE, random_state=0),
         "SVM2K": _svm_2k(problem, n_labeled, kernel),
@@ -123,6 +126,19 @@ def _newer(package: str, name: str, *arguments: Any, **parameters: Any) -> Any:
     """An estimator of coview, None where this version lacks it."""
     offered = installed(package, name)
     return None if offered is None else offered(*arguments, **parameters)
+
+
+def _posterior_consistency(n_labeled: int, kernel: str) -> Any:
+    """Supervised as published. None where it takes too long.
+
+    At the default price of a divergence the search ends at kernels that say nothing, and so agree; a cross-validation of
+    the price, as in the paper, would take a hundred times as long.
+    """
+    if n_labeled > _MOST_CONSISTENT:
+        return None
+    return TransductivePipeline(
+        AsTheyAre(), PosteriorConsistencyGPClassifier(kernel, consistency=1e-3, max_iter=50, random_state=0)
+    )
 
 
 def _svm_2k(problem: Problem, n_labeled: int, kernel: str) -> Any:
