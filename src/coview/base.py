@@ -289,8 +289,8 @@ class ViewScoreClassifier(LabeledClassifierMixin, MultiViewEstimator):
         self._shares = counts / max(counts.sum(), 1)
         return views, codes
 
-    def _answer_training(self, views: Views) -> None:
-        scores = self._functions.scores(views, None)
+    def _answer_training(self, scores: NDArray[np.float64]) -> None:
+        """Classes and probabilities of the training samples, from their scores."""
         self.label_distributions_ = self._probabilities(scores)
         self._transduction = classes_of_scores(mean_scores(scores), self._shares)
 

@@ -48,6 +48,13 @@ class ViewCoefficients:
         parts = [expansion(block, a) for block, a in zip(tied.kernels, self.dual, strict=True)]
         return [a for a, _ in parts], np.array([constant for _, constant in parts])
 
+    def values(self, tied: TiedKernels) -> Array:
+        """Functions at all samples (n_samples, n_views, n_targets), NaN where a sample lacks the view."""
+        table = np.full((*tied.presence.shape, len(self.objective)), np.nan)
+        for v, (block, a) in enumerate(zip(tied.kernels, self.dual, strict=True)):
+            table[tied.presence[:, v], v] = block.times(a)
+        return table
+
 
 @dataclass(frozen=True)
 class CoRegularizedViews:

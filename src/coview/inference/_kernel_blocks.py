@@ -48,8 +48,15 @@ class KernelValues:
         """Of the view."""
         return len(self.values)
 
-    def times(self, vectors: Any) -> Array:
-        """Kernel times columns (n_v, k), sparse or dense."""
+    def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Array:
+        """Values between samples at given places (n_left, n_right); not to be written to."""
+        everyone = np.arange(len(self.values))
+        if np.array_equal(left, everyone):
+            return self.values if np.array_equal(right, everyone) else np.asarray(self.values[:, right])
+        return np.asarray(self.values[np.ix_(left, right)])
+
+    def times(self, vectors: Array) -> Array:
+        """Kernel times columns (n_v, k)."""
         return np.asarray(self.values @ vectors)
 
 
@@ -83,15 +90,20 @@ class KernelFeatures:
         """Width of X."""
         return int(self.rows.shape[1])
 
-    def times(self, vectors: Any) -> Array:
-        """Kernel times columns (n_v, k), sparse or dense; O(n_v p_v k) for dense ones."""
-        product = self.rows @ (self.rows.T @ vectors)
+    def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Array:
+        """Values between samples at given places (n_left, n_right); O(n_left n_right p_v) where X is dense."""
+        rows, columns = self.rows[left], self.rows[right]
+        product = rows @ columns.T
         product = product.toarray() if sparse.issparse(product) else np.asarray(product)
         if self.right.any():
-            crossed = np.asarray(self.rows @ self.right)
-            left, cross = self.left @ vectors, crossed @ vectors
-            product -= np.outer(crossed, left) + np.outer(self.left, cross - (self.right @ self.right) * left)
+            u, t = self.left[right], np.asarray(columns @ self.right)
+            product -= np.outer(rows @ self.right, u) + np.outer(self.left[left], t - (self.right @ self.right) * u)
         return np.asarray(product)
+
+    def times(self, vectors: Array) -> Array:
+        """Kernel times columns (n_v, k); O(n_v p_v k)."""
+        weights = self.rows.T @ vectors - np.outer(self.right, self.left @ vectors)
+        return np.asarray(self.rows @ weights - np.outer(self.left, self.right @ weights))
 
 
 KernelBlock: TypeAlias = KernelValues | KernelFeatures

@@ -161,14 +161,14 @@ class TiedKernels:
         """``left G right^T``."""
         total = np.zeros((left[0].shape[0], right[0].shape[0]))
         for v, ridge in enumerate(self.ridge):
+            # A contrast or a label has one entry at most in the columns of a view.
             rows, columns = (np.flatnonzero(np.diff(part[v].indptr)) for part in (left, right))
-            if len(rows) and len(columns):
-                there = self.kernels[v].times(right[v][columns].T.tocsc())
-                there = left[v][rows] @ there / ridge
-                if there.shape == total.shape:
-                    total += there
-                else:
-                    total[np.ix_(rows, columns)] += there
+            there = self.kernels[v].between(left[v].indices, right[v].indices) * (left[v].data / ridge)[:, None]
+            there *= right[v].data
+            if there.shape == total.shape:
+                total += there
+            else:
+                total[np.ix_(rows, columns)] += there
         return total
 
     @cached_property

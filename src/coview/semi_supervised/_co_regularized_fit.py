@@ -48,6 +48,8 @@ class CoRegularizedFit:
         Coefficients of the kernels without their constants.
     fitted, held_out : ndarray of shape (n_labeled, n_views, n_targets)
         NaN where a sample lacks the view, or the view learned nothing.
+    training : ndarray of shape (n_samples, n_views, n_targets)
+        The same for all training samples.
     objective : ndarray of shape (n_targets,)
     n_iter : int
     """
@@ -56,6 +58,7 @@ class CoRegularizedFit:
     dual: list[Array]
     fitted: Array
     held_out: Array
+    training: Array
     objective: Array
     n_iter: int
 
@@ -87,9 +90,8 @@ def co_regularized_fit(
     constants[~reached] = np.nan
     unknown = np.where(reached, 0.0, np.nan)[:, None]
     functions = ViewFunctions.expanded(kernels, views, dual, constants)
-    return CoRegularizedFit(
-        functions, found.dual, found.fitted + unknown, found.held_out + unknown, found.objective, found.n_iter
-    )
+    fitted, held_out, training = (part + unknown for part in (found.fitted, found.held_out, found.values(tied)))
+    return CoRegularizedFit(functions, found.dual, fitted, held_out, training, found.objective, found.n_iter)
 
 
 def _block(kernels: ViewKernels, v: int, rows: Any, constants: Any) -> KernelBlock:

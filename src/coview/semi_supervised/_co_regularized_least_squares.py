@@ -153,7 +153,7 @@ class CoRegularizedLeastSquaresClassifier(ViewScoreClassifier):
         left_out = np.full((len(labeled), signs.shape[1]), np.nan)
         left_out[labeled] = mean_scores(found.held_out)
         self.loo_decision_function_ = flat(left_out)
-        self._answer_training(views)
+        self._answer_training(found.training)
         return self
 
 
@@ -280,7 +280,7 @@ class CoRegularizedLeastSquaresRegressor(LabeledRegressorMixin, MultiViewEstimat
         _store(self, found)
         self.loo_predictions_ = np.full(len(labeled), np.nan)
         self.loo_predictions_[labeled] = self._answers(found.held_out)
-        self.transduction_ = self._answers(self._functions.scores(views))
+        self.transduction_ = self._answers(found.training)
         return self
 
     def decision_function_per_view(self, X: Any) -> list[Array]:

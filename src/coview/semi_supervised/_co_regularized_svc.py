@@ -181,7 +181,7 @@ class CoRegularizedSVC(ViewScoreClassifier):
         self.dual_coef_ = [flat(a) for a in found.dual]
         self.objective_ = float(found.objective[0]) if len(found.objective) == 1 else found.objective
         self.n_iter_ = found.n_iter
-        self._answer_training(views)
+        self._answer_training(found.training)
         return self
 
     def __sklearn_tags__(self) -> Any:

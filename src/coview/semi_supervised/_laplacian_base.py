@@ -79,7 +79,7 @@ class LaplacianLearner(ViewScoreClassifier):
         self._gammas = self._checked_gammas()
         self._set_kernels(views)
         self._fit_views(views, codes)
-        self._answer_training(views)
+        self._answer_training(self._functions.scores(views))
         return self
 
     def _checked_gammas(self) -> Array:

@@ -171,7 +171,7 @@ class SVM2K(ViewScoreClassifier):
         signs[labeled] = signs_of(codes[labeled], len(self.classes_))
         self._store(kernels, views, [self._solved(machines, s, labeled) for s in signs.T])
         self._calibration = self._calibrated(machines, signs, codes, views) if self.probability else None
-        self._answer_training(views)
+        self._answer_training(self._functions.scores(views))
         return self
 
     def _costs(self, names: list[str]) -> Array:
