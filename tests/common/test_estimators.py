@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+from inspect import signature
 
 import numpy as np
 import pandas as pd
@@ -81,6 +82,8 @@ def outputs(model, X):
         if "return_std" not in inspect.signature(model.predict).parameters:
             return np.asarray(model.predict(X))[:, None]
         return np.column_stack(model.predict(X, return_std=True))
+        spread = {"return_std": True} if "return_std" in signature(model.predict).parameters else {}
+        return np.column_stack(np.atleast_2d(model.predict(X, **spread)))
     if hasattr(model, "predict_proba"):
         further = model.score_samples(X) if hasattr(model, "score_samples") else model.decision_function(X)
         return np.column_stack([model.predict_proba(X), further])

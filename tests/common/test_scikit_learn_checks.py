@@ -23,6 +23,7 @@ KNOWN = {
     "CoEMMixture",
     "CoRegularizedLogisticRegression",
     "CoTrainingClassifier",
+    "CoTrainingRegressor",
     "CoTrainingKernelTransformer",
     "ConditionalMeanImputer",
     "ExpectedKernelTransformer",

@@ -13,6 +13,7 @@ import pytest
 import skops.io
 from scipy import sparse
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.svm import SVC
 
 from coview.gaussian_process import BayesianCoTrainingClassifier
@@ -416,6 +417,33 @@ def test_what_stands_before_trees_is_refused(boosted, tmp_path, canary, name, pa
     types |= {f"{part['__module__']}.{part['__class__']}"} if part["__loader__"] == "ObjectNode" else set()
     text = refuse(tmp_path / "model.coview", forge(boosted, schema=change, types=sorted(types)), canary)
     assert "tree whose parts do not fit together" in text
+
+
+@pytest.fixture(scope="module")
+def neighbors(tmp_path_factory):
+    """A file of a mean of neighbors, whose rows compiled code reads without looking how wide they are."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    path = tmp_path_factory.mktemp("neighbors") / "neighbors.coview"
+    save_model(KNeighborsRegressor(algorithm="brute").fit(X, X[:, 0]), path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("n_features_in_", json_node(3000)),
+        ("_fit_method", json_node("kd_tree")),
+        ("effective_metric_", json_node("seuclidean")),
+        ("effective_metric_", json_node("precomputed")),
+        ("_fit_X", node("ListNode", "builtins.list", content=[])),
+    ],
+)
+def test_neighbors_of_another_width_are_refused(neighbors, tmp_path, canary, name, part):
+    def change(schema):
+        first(schema, "ObjectNode", "KNeighborsRegressor")["content"]["content"][name] = part
+
+    text = refuse(tmp_path / "model.coview", forge(neighbors, schema=change), canary)
+    assert "set of neighbors whose parts do not fit together" in text
 
 
 def test_attributes_in_the_place_of_methods_are_refused(boosted, machine, tmp_path, canary):

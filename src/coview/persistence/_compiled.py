@@ -1,4 +1,4 @@
-"""What compiled code of scikit-learn follows without looking, looked at here: branches of trees, support vectors."""
+"""What compiled code of scikit-learn follows without looking, looked at here: branches of trees, support vectors, neighbors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from coview.persistence._problems import ModelFileError
-from coview.persistence._trust import BOOSTED, MACHINES, TREE
+from coview.persistence._trust import BOOSTED, MACHINES, NEIGHBORS, TREE
 
 __all__ = ["OTHER", "PARTS", "check_compiled"]
 
@@ -23,7 +23,10 @@ PARTS: dict[str, tuple[str, ...]] = {
     TREE: ("nodes",),
     **dict.fromkeys(BOOSTED, ("n_features_in_", "_preprocessor")),
     **dict.fromkeys(MACHINES, _MACHINE_PARTS),
+    **dict.fromkeys(NEIGHBORS, ("_fit_X", "_fit_method", "effective_metric_", "n_features_in_")),
 }
+# Distances of rows that need nothing but the rows.
+_METRICS = {"chebyshev", "cityblock", "euclidean", "l1", "l2", "manhattan", "sqeuclidean"}
 _TREE_KEYS = {"nodes", "binned_left_cat_bitsets", "raw_left_cat_bitsets"}
 # Nodes as scikit-learn lays them out; it takes others over field by field, whatever their names.
 _NODE = np.dtype(
@@ -62,7 +65,11 @@ def check_compiled(found: Sequence[tuple[str, set[str], Mapping[str, Any]]], wha
         except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError):
             proper = False
         if not proper:
-            kind = "support vector machine" if name in MACHINES else "tree"
+            kinds = {
+                **dict.fromkeys(MACHINES, "support vector machine"),
+                **dict.fromkeys(NEIGHBORS, "set of neighbors"),
+            }
+            kind = kinds.get(name, "tree")
             raise ModelFileError(
                 f"{what} holds a {kind} whose parts do not fit together, which could crash the program when it predicts. "
                 "Do not use this file."
@@ -80,15 +87,18 @@ def _hides_nothing(name: str, keys: set[str]) -> bool:
     if name == TREE:
         return keys == _TREE_KEYS
     import sklearn.ensemble
+    import sklearn.neighbors
     import sklearn.svm
 
-    package = sklearn.svm if name in MACHINES else sklearn.ensemble
+    package = sklearn.svm if name in MACHINES else sklearn.neighbors if name in NEIGHBORS else sklearn.ensemble
     return not any(hasattr(getattr(package, name.rpartition(".")[2]), key) for key in keys)
 
 
 def _is_proper(name: str, parts: Mapping[str, Any], widths: Sequence[int]) -> bool:
     if name == TREE:
         return _is_proper_tree(parts["nodes"], min(widths, default=0))
+    if name in NEIGHBORS:
+        return _are_proper_neighbors(parts)
     return name in BOOSTED or _is_proper_machine(parts, MACHINES[name])
 
 
@@ -122,4 +132,15 @@ def _is_proper_machine(parts: Mapping[str, Any], classifies: bool) -> bool:
         and (vectors.shape[0] == n or precomputed)
         and ((support >= 0) & (support < n_rows)).all()
         and all(width == parts["n_features_in_"] for width in expected)
+    )
+
+
+def _are_proper_neighbors(parts: Mapping[str, Any]) -> bool:
+    """Whether the rows are as wide as those that will be compared with them, each with each, without a tree."""
+    rows = parts["_fit_X"]
+    return bool(
+        parts["_fit_method"] == "brute"
+        and parts["effective_metric_"] in _METRICS
+        and rows.ndim == 2
+        and rows.shape[1] == parts["n_features_in_"]
     )

@@ -164,7 +164,7 @@ class _Inspection:
             raise self._malformed("a tree", state)
         if any(not isinstance(kind, dict) or _name(kind) != "builtins.str" for kind in kinds):
             raise self._malformed("a tree", kinds)
-        if name == TREE or "_predictors" in attributes or "support_" in attributes:
+        if name == TREE or not attributes.keys().isdisjoint({"_predictors", "support_", "_fit_X"}):
             self.compiled.append((name, attributes))
 
     def dictionary(self, node: dict[str, Any]) -> list[Any]:

@@ -7,6 +7,7 @@ __all__ = [
     "KEY_TYPES",
     "LIBRARY_TYPES",
     "MACHINES",
+    "NEIGHBORS",
     "PLAIN_TYPES",
     "TREE",
 ]
@@ -62,6 +63,7 @@ COVIEW_TYPES = frozenset(
         "coview.model_selection._transductive.TransductiveRegressor",
         "coview.semi_supervised._co_em.CoEMClassifier",
         "coview.semi_supervised._co_training_classifier.CoTrainingClassifier",
+        "coview.semi_supervised._co_training_regressor.CoTrainingRegressor",
         "coview.svm._svm_2k.SVM2K",
         "coview.semi_supervised._co_laplacian.CoLaplacianLeastSquaresClassifier",
         "coview.semi_supervised._co_laplacian.CoLaplacianSVC",
@@ -87,6 +89,9 @@ BOOSTED = frozenset(
 MACHINES = {
     f"sklearn.svm._classes.{name}": name.endswith("SVC") for name in ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM")
 }
+
+#: Means of neighbors; loaded after the width of their rows has been compared.
+NEIGHBORS = frozenset({"sklearn.neighbors._regression.KNeighborsRegressor"})
 
 _KERNELS = (
     "CompoundKernel",
@@ -167,9 +172,10 @@ _ESTIMATORS = {
     "svm._classes": ("LinearSVC", "LinearSVR"),
 }
 #: Estimators of scikit-learn whose fitted state is arrays that Python code or a checked product works on, so that no forged
-#: number leads compiled code outside them; those of `BOOSTED` and `MACHINES` are looked at by themselves.
+#: number leads compiled code outside them; those of `BOOSTED`, `MACHINES` and `NEIGHBORS` are looked at by themselves.
 ESTIMATORS = (
     frozenset(f"sklearn.{module}.{name}" for module, names in _ESTIMATORS.items() for name in names)
     | BOOSTED
     | frozenset(MACHINES)
+    | NEIGHBORS
 )

@@ -8,6 +8,7 @@ from coview.semi_supervised._co_regularized_least_squares import (
 )
 from coview.semi_supervised._co_regularized_svc import CoRegularizedSVC
 from coview.semi_supervised._co_training_classifier import CoTrainingClassifier
+from coview.semi_supervised._co_training_regressor import CoTrainingRegressor
 from coview.semi_supervised._laplacian import LaplacianLeastSquaresClassifier, LaplacianSVC
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "CoRegularizedLeastSquaresRegressor",
     "CoRegularizedSVC",
     "CoTrainingClassifier",
+    "CoTrainingRegressor",
     "LaplacianLeastSquaresClassifier",
     "LaplacianSVC",
 ]

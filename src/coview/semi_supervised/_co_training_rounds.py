@@ -1,4 +1,4 @@
-"""The rounds of co-training on arrays: pool, who learns what from whom, when to stop; which view gives which class."""
+"""The rounds of co-training on arrays: pool, who learns what from whom, when to stop; which view gives which label."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-__all__ = ["ClassRounds", "LabelingHistory", "Rounds", "Rules", "merge_nominations", "nominate"]
+__all__ = ["ClassRounds", "LabelingHistory", "NumberRounds", "Rounds", "Rules", "merge_nominations", "nominate"]
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Rows = NDArray[np.intp]
 #: Scores of candidates (one column per class) by the learner of a view, taught by the labels given; None where it cannot learn.
 Score = Callable[[int, Codes, Rows], Array | None]
+#: Numbers for candidates by the learner of a view, and how sure it is of each; None where it has no labels.
+Judge = Callable[[int, Array, Rows], tuple[Array, Array] | None]
 
 
 @dataclass(frozen=True)
@@ -257,3 +259,46 @@ class ClassRounds(Rounds):
                 found = found.joined(LabelingHistory.of_view(self.n_rounds + 1, view, chosen))
         added = merge_nominations(found, skip_conflicts=self._rules.skip_conflicts)
         return added, "contradictions" if found.samples.size else "not_confident"
+
+
+class NumberRounds(Rounds):
+    """Co-training of regressors.
+
+    Parameters
+    ----------
+    judge : callable
+        ``judge(view, numbers, rows)``: predictions (n_rows,) by the learner that was taught the numbers (n_samples,), NaN where
+        unlabeled, and how sure it is of each; None where it cannot be taught by them.
+    presence, given, order, rules
+        As `Rounds` has them; ``rules.counts`` has one entry.
+    """
+
+    unlabeled = np.nan
+
+    def __init__(self, judge: Judge, presence: NDArray[np.bool_], given: Array, order: Rows, rules: Rules) -> None:
+        super().__init__(presence, given, order, rules)
+        self._judge = judge
+
+    def _choose(self) -> tuple[LabelingHistory, str]:
+        """The surest first, every sample once; views know nothing of each other's nominations."""
+        wanted = LabelingHistory()
+        for view in range(self._presence.shape[1]):
+            candidates = self._candidates(view)
+            found = self._judge(view, self.labels[view], candidates) if candidates.size else None
+            if found is not None:
+                sure = found[1] > self._rules.threshold
+                chosen = candidates[sure], found[0][sure], found[1][sure]
+                wanted = wanted.joined(LabelingHistory.of_view(self.n_rounds + 1, view, chosen))
+        wanted = wanted.where(np.lexsort((wanted.views, wanted.samples, -wanted.confidences)))
+        added = wanted.where(np.array(self._in_turn(wanted), dtype=np.intp))
+        return added.where(np.lexsort((added.views, added.samples))), "not_confident"
+
+    def _in_turn(self, wanted: LabelingHistory) -> list[int]:
+        """Numbers of the entries that count, in their order: as many as each view may have, every sample once."""
+        left = dict.fromkeys(range(self._presence.shape[1]), int(self._rules.counts[0]))
+        taken: dict[int, int] = {}
+        for number, (view, sample) in enumerate(zip(wanted.views.tolist(), wanted.samples.tolist(), strict=True)):
+            if left[view] and sample not in taken:
+                taken[sample] = number
+                left[view] -= 1
+        return list(taken.values())

@@ -1,5 +1,6 @@
 """One scikit-learn estimator per view: what co-training, co-EM and ensembles of views have in common."""
 
+from coview.viewwise._at_hand import check_at_hand, count_at_hand
 from coview.viewwise._classifier import ViewwiseClassifier
 from coview.viewwise._learners import (
     calibrated_log_probabilities,
@@ -18,7 +19,9 @@ __all__ = [
     "ViewwiseClassifier",
     "calibrated_log_probabilities",
     "calibration_of",
+    "check_at_hand",
     "class_margins",
+    "count_at_hand",
     "fitted_learner",
     "has_probabilities",
     "log_probabilities",

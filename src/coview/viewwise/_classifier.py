@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.base import LabeledClassifierMixin, MultiViewEstimator
 from coview.exceptions import ViewError
-from coview.views import Views, some
+from coview.views import Views
+from coview.viewwise._at_hand import check_at_hand, count_at_hand
 from coview.viewwise._learners import (
     calibrated_log_probabilities,
     calibration_of,
@@ -167,18 +168,8 @@ class ViewwiseClassifier(LabeledClassifierMixin, MultiViewEstimator):
     def _check_answerable(self, views: Views, view: str | None, remedy: str) -> None:
         """Every sample has a view with a fitted estimator, unless the prior may answer."""
         usable = [name for name in self.estimators_ if name in views and view in (None, name)]
-        lost = np.flatnonzero(self._count(views, usable) == 0)
-        if lost.size and self.no_view == "raise":
-            raise ViewError(
-                f"Every sample must have a view in which two classes had labels; {lost.size} of {len(views)} have none: "
-                f"{some(views.index[lost])}. {remedy}"
-            )
-
-    def _count(self, views: Views, names: list[str]) -> NDArray[np.int64]:
-        count = np.zeros(len(views), dtype=np.int64)
-        for name in names:
-            count[views.rows(name)] += 1
-        return count
+        if self.no_view == "raise":
+            check_at_hand(views, usable, usable="in which two classes had labels", remedy=remedy)
 
     def _outward(self, scores: Array) -> Array:
         return np.asarray(scores[:, 1] if len(self.classes_) == 2 else scores)
@@ -209,7 +200,7 @@ class ViewwiseClassifier(LabeledClassifierMixin, MultiViewEstimator):
     def _probabilities(self, views: Views, view: str | None) -> Array:
         """Product, or mean, of the probabilities of the views that a sample has; shares of the labels where it has none."""
         names = [name for name in self.estimators_ if name in views and view in (None, name) and views.rows(name).size]
-        count = self._count(views, names)
+        count = count_at_hand(views, names)
         total = np.zeros((len(views), len(self.classes_)))
         for name in names:
             logs = self._view_log_probabilities(views, name)
@@ -227,7 +218,7 @@ class ViewwiseClassifier(LabeledClassifierMixin, MultiViewEstimator):
         if asked and not all(map(has_probabilities, asked)):
             scores = self._mean_scores(views, view)
             without = (
-                self._count(views, [name for name in self.estimators_ if name in views and view in (None, name)]) == 0
+                count_at_hand(views, [name for name in self.estimators_ if name in views and view in (None, name)]) == 0
             )
             scores[without] = self._shares
             return np.asarray(
