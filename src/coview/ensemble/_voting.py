@@ -19,6 +19,7 @@ from coview.labels import encode_labels
 from coview.views import Views
 from coview.viewwise import (
     ViewwiseClassifier,
+    count_at_hand,
     fitted_learner,
     has_probabilities,
     log_probabilities,
@@ -250,7 +251,7 @@ class ViewVotingClassifier(ViewwiseClassifier):
         self.out_of_fold_probabilities_ = {
             name: _at_full_height(part, views, name) for name, part in zip(templates, found, strict=True)
         }
-        labeled = np.flatnonzero((codes >= 0) & (self._count(views, list(templates)) > 0))
+        labeled = np.flatnonzero((codes >= 0) & (count_at_hand(views, list(templates)) > 0))
         columns = self._columns({name: part[labeled] for name, part in self.out_of_fold_probabilities_.items()})
         template = LogisticRegression(C=10.0, max_iter=1000) if self.final_estimator is None else self.final_estimator
         if not has_probabilities(template):
@@ -299,7 +300,7 @@ class ViewVotingClassifier(ViewwiseClassifier):
             combined = self._product(views, logs)
         else:
             combined = self._mean(views, logs)
-        combined[self._count(views, names) == 0] = self._shares
+        combined[count_at_hand(views, names) == 0] = self._shares
         return combined
 
     def _mean(self, views: Views, logs: dict[str, Array]) -> Array:
