@@ -126,9 +126,9 @@ def _heart(data: Path) -> tuple[Views, NDArray[Any]]:
 DATASETS = {
     "heart_disease": _Source("heart patients: 6 examinations, half of them missing, healthy or not", _heart),
     "satimage": _Source("satellite images: 4 bands, 6 kinds of soil", _fetched("satimage")),
-    "mfeat": _Source("digits: 6 descriptions of a picture", _fetched("mfeat")),
     "webkb_course": _Source(
         "pages of universities: words, words of links to it, course or not", _fetched("webkb_course")
     ),
     "citeseer": _Source("papers: words, citing, cited, 6 fields; most lack one of the links", _fetched("citeseer")),
+    "mfeat": _Source("digits: 6 descriptions of a picture", _fetched("mfeat")),
 }

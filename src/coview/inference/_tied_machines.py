@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 
 # Programs up to this size are solved as they are, with less rounding; larger ones through their structure.
 _DENSE = 600
+# A residual of this share is rounding.
+_SOLVED = 1e-14
 # Corrections of a solution by its residual: diagonals span many powers of ten near the end of the interior point method.
 _REFINEMENTS = 2
 
@@ -209,13 +211,7 @@ class _Program:
         inverse = 1.0 / diagonal
         root = self._root(inverse)
         V = self._spread(root)
-        inner = np.eye(V.shape[1])
-        for v, K in enumerate(self.machines.grams):
-            rows = V[self._offsets[v] : self._offsets[v + 1]].tocsc()
-            used = np.flatnonzero(np.diff(rows.indptr))
-            part = rows[:, used].tocsr()
-            inner[np.ix_(used, used)] += part.T @ (part.T @ K).T
-        factor = cholesky(inner, name="The matrix of the tied machines")
+        factor = cholesky(self._inner(root), name="The matrix of the tied machines")
         weights = inverse[:, None]
 
         def once(r: Array) -> Array:
@@ -225,10 +221,37 @@ class _Program:
         def solve(r: Array) -> Array:
             x = once(r)
             for _ in range(_REFINEMENTS):
-                x = x + once(r - diagonal[:, None] * x - self._curved(self._map @ x))
+                rest = r - diagonal[:, None] * x - self._curved(self._map @ x)
+                if np.abs(rest).max() <= _SOLVED * np.abs(r).max():
+                    break
+                x = x + once(rest)
             return x
 
         return solve
+
+    def _inner(self, root: Array) -> Array:
+        r""":math:`I + V^\top K V`, its lower triangle, view by view and block by block of V."""
+        inner = np.eye(int(self._offsets[-1]))
+        for v, K in enumerate(self.machines.grams):
+            samples = np.flatnonzero(self.machines.presence[:, v])
+            parts = []  # of the columns of V that belong to each view up to this one
+            for u in range(v + 1):
+                used = np.flatnonzero(root[samples, v, u])
+                at = self._place[samples[used], u]
+                parts.append((_run(used), _run(at), root[samples[used], v, u]))
+            for u, (mine, rows, scale) in enumerate(parts):
+                for other, columns, factor in parts[: u + 1]:
+                    block = K[mine][:, other] * factor
+                    block *= scale[:, None]
+                    if isinstance(rows, slice) and isinstance(columns, slice):
+                        inner[rows, columns] += block
+                    else:
+                        inner[np.ix_(self._numbers[rows], self._numbers[columns])] += block
+        return inner
+
+    @cached_property
+    def _numbers(self) -> NDArray[np.intp]:
+        return np.arange(int(self._offsets[-1]))
 
     def _curved(self, g: Array) -> Array:
         """``S^T K g``."""
@@ -319,3 +342,10 @@ class _Program:
                 left = left - tied * result[np.where(tied[:, 0] != 0.0, self._place[samples, u], 0)]
             result[at] = left / root[samples, v, v][:, None]
         return result
+
+
+def _run(positions: NDArray[np.intp]) -> slice | NDArray[np.intp]:
+    """The same positions as a slice where they follow each other: no copy is made then."""
+    if len(positions) and positions[-1] - positions[0] == len(positions) - 1:
+        return slice(int(positions[0]), int(positions[-1]) + 1)
+    return positions
