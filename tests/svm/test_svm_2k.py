@@ -231,3 +231,71 @@ def test_saved_and_loaded(tmp_path):
     np.testing.assert_array_equal(
         load_model(tmp_path / "model.coview").model.predict_proba(blocks), model.predict_proba(blocks)
     )
+
+
+def fitted_scores(blocks, y, **parameters):
+    parameters = {"kernel": RBF(1.5), "C": 0.8, "D": 0.3, "epsilon": 0.05, "probability": False} | parameters
+    return np.array(SVM2K(**parameters).fit(blocks, y).decision_function_per_view(blocks))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_symmetries(seed):
+    """The order of samples and of views means nothing; turned labels turn the functions."""
+    blocks, y = draw(36, seed=seed)
+    scores = fitted_scores(blocks, y)
+    order = np.random.default_rng(seed).permutation(36)
+    np.testing.assert_allclose(fitted_scores([b[order] for b in blocks], y[order]), scores[:, order], atol=1e-6)
+    np.testing.assert_allclose(fitted_scores(blocks[::-1], y)[::-1], scores, atol=1e-6)
+    np.testing.assert_allclose(fitted_scores(blocks, -y), -scores, atol=1e-6)
+
+
+def test_every_sample_twice_at_half_the_price_is_every_sample_once():
+    blocks, y = draw(30)
+    twice = fitted_scores([np.vstack([b, b]) for b in blocks], np.concatenate([y, y]), C=0.4, D=0.15)
+    np.testing.assert_allclose(twice[:, :30], fitted_scores(blocks, y), atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [60, 160])
+@pytest.mark.parametrize("missing", [False, True])
+def test_structured_and_dense_steps_agree(monkeypatch, n, missing):
+    """Three views: blocks of the matrix of a step, put together where samples lack views and where they do not."""
+    rng = np.random.default_rng(n)
+    blocks, y = draw(n, 3)
+    presence = rng.random((n, 3)) < 0.7 if missing else np.ones((n, 3), dtype=bool)
+    presence[~presence.any(axis=1), 1] = True
+    grams = [RBF(1.5)(block[rows]) for block, rows in zip(blocks, presence.T, strict=True)]
+    machines = TiedMachines(grams, presence, np.array([0.5, 1.0, 2.0]), 0.3, 0.1)
+    answers = []
+    for limit in (0, 10_000):
+        monkeypatch.setattr("coview.inference._tied_machines._DENSE", limit)
+        answers.append(machines.solve(y.astype(float), rng.random(n) < 2.0))
+    structured, dense = answers
+    np.testing.assert_allclose(structured.objective, dense.objective, rtol=1e-9)
+    for K, a, b in zip(grams, structured.dual, dense.dual, strict=True):
+        np.testing.assert_allclose(K @ a, K @ b, atol=1e-6)
+
+
+def test_any_kernel():
+    blocks, y = draw()
+    given = [
+        lambda X, Z=None: np.exp(-np.abs(X[:, None] - (X if Z is None else Z)[None]).sum(axis=2)),
+        RBF(1.0) * RBF(2.0),
+    ]
+    model = SVM2K(given, probability=False).fit(blocks, y)
+    assert model.score(blocks, y) > 0.8
+    same = SVM2K(["precomputed", RBF(np.sqrt(0.8))], probability=False).fit([given[0](blocks[0]), blocks[1]], y)
+    expected = model.decision_function(blocks)
+    np.testing.assert_allclose(same.decision_function([given[0](blocks[0]), blocks[1]]), expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("per_class", [1, 2, 5])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_most_probable_class_is_the_predicted_one(per_class, n_classes):
+    rng = np.random.default_rng(per_class)
+    y = np.arange(60) % n_classes
+    blocks = [3.0 * np.eye(n_classes)[y] + rng.normal(size=(60, n_classes)) for _ in range(2)]
+    rows = np.arange(per_class * n_classes)
+    model = SVM2K("linear").fit([block[rows] for block in blocks], y[rows])
+    probabilities = model.predict_proba(blocks)
+    np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(blocks))
+    assert np.ptp(probabilities) > 0.2

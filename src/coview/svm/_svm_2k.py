@@ -21,6 +21,8 @@ __all__ = ["SVM2K"]
 Array = NDArray[np.float64]
 
 _FOLDS = 5
+# Of programs whose scores only serve a sigmoid.
+_FOLD_TOL = 1e-7
 
 
 class SVM2K(ViewScoreClassifier):
@@ -210,7 +212,8 @@ class SVM2K(ViewScoreClassifier):
     ) -> ViewScoreCalibration:
         """From scores by machines that have not seen the label, and by those that have."""
         labeled = codes >= 0
-        held = [_held_out_scores(machines, s, codes, self.tol, self.max_iter)[labeled] for s in signs.T]
+        tol = max(self.tol, _FOLD_TOL)
+        held = [_held_out_scores(machines, s, codes, tol, self.max_iter)[labeled] for s in signs.T]
         fitted = self._functions.scores(views)[labeled]
         return ViewScoreCalibration(np.stack(held, axis=2), fitted, signs[labeled], self._shares)
 
