@@ -189,7 +189,10 @@ def test_semicolons_and_decimal_commas_of_other_countries(orders, project, tmp_p
         ({"order": "30"}, "there is no order 30. Orders of '{sample}' are 1."),
         ({"sample": "nobody"}, "order 1 is of '{sample}', ct; the row says 'nobody', ct"),
         ({"order": "", "sample": "0023"}, "There is no sample '0023'. Did you mean '023'"),
-        ({"grade": ""}, "View 'ct' of sample '{sample}' needs a value for 'grade'"),
+        (
+            {"grade": ""},
+            "'grade' of view 'ct' is empty, and 'volume' is not. Fill in what is empty; if it was not measured",
+        ),
         ({"volume": "big"}, "volume of view 'ct' of sample '{sample}' must be a number; got 'big'"),
         ({"state": "fialed", "volume": "", "grade": ""}, "state 'fialed' is none of failed, declined, impossible."),
         ({"state": "failed"}, "it is 'failed' and has values (volume, grade)"),
@@ -448,3 +451,150 @@ def test_no_such_project(command, tmp_path, capsys):
     (tmp_path / "none.covw").write_text("a text")
     assert do(command[0], tmp_path / "none.covw", *command[1:]) == 1
     assert "none.covw" in capsys.readouterr().err
+
+
+def wide_cohort():
+    """Four features in one view, one of which some patients lack from the start, and a target that is no column of orders."""
+    tables = patients()
+    rng = np.random.default_rng(1)
+    stress = pd.DataFrame(rng.normal(size=(48, 4)).round(2), columns=["rate", "angina", "slope", "depth"])
+    stress.index = tables["clinical"].index
+    stress.loc[stress.index[:6], "depth"] = np.nan
+    return tables | {"ct": stress.iloc[::2], "labels": tables["labels"].rename(columns={"state": "fate"})}
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wide")
+    files = write(folder, wide_cohort())
+    (folder / "costs.csv").write_text(COSTS)
+    words = [files["clinical"], files["ct"], "--labels", files["labels"], "--target", "fate"]
+    words += ["--costs", folder / "costs.csv", "--label-cost", 7, "--budget", 500, "--criterion", "random"]
+    assert do("new", folder / "wide.covw", *words) == 0
+    return folder / "wide.covw"
+
+
+@pytest.fixture
+def stress(wide, tmp_path):
+    return shutil.copy(wide, tmp_path / "w.covw")
+
+
+def test_one_filled_cell_of_four_names_the_empty_ones(stress, tmp_path, capsys):
+    assert do("acquire", stress, "-n", 2, "-o", tmp_path / "o.csv") == 0
+    back = filled(tmp_path / "o.csv", tmp_path / "b.csv", r1={"slope": "0.5"})
+    before = status_of(stress)
+    capsys.readouterr()
+    assert do("tell", stress, back) == 1
+    said = capsys.readouterr().err
+    assert "line 3: 'rate', 'angina', 'depth' of view 'ct' are empty, and 'slope' is not." in said
+    assert do("tell", stress, back, "--gaps") == 1  # of these only depth was ever lacking
+    assert "needs a value for 'rate', 'angina'" in capsys.readouterr().err
+    assert status_of(stress) == before
+    three = filled(tmp_path / "o.csv", tmp_path / "c.csv", r1={"slope": "0.5", "rate": "0", "angina": "-0.5"})
+    assert do("tell", stress, three) == 1
+    assert "'depth' of view 'ct' is empty" in capsys.readouterr().err
+    assert do("tell", stress, three, "--gaps") == 0
+    with Campaign.open(stress) as campaign:
+        row = campaign.tables["ct"].loc[read(tmp_path / "o.csv").loc[1, "sample"]]
+        assert row[["rate", "angina", "slope"]].tolist() == [0, -0.5, 0.5]
+        assert np.isnan(row["depth"])
+
+
+def test_labels_are_asked_for_booked_and_told_by_the_same_file(stress, tmp_path, capsys):
+    assert do("acquire", stress, "--kind", "labels", "-n", 3, "-o", tmp_path / "o.csv") == 0
+    table = read(tmp_path / "o.csv")
+    assert list(table.columns) == ["order", "sample", "view", "state", "reason", "fate"]
+    assert table.loc[0, "fate"] == "ill | well"
+    assert table.loc[1:, "view"].tolist() == ["fate"] * 3
+    known = wide_cohort()["labels"]["fate"]
+    assert known[table.loc[1:, "sample"]].isna().all()
+    assert do("status", stress) == 0
+    said = capsys.readouterr().out
+    assert "labels: open 13, booked 3, returned 0" in said
+    assert re.search(rf"1 +\d\S+ \S+ +{table.loc[1, 'sample']} +fate", said)
+    assert status_of(stress)["ordered"] == 21
+    back = filled(tmp_path / "o.csv", tmp_path / "b.csv", r1={"fate": "well"}, r2={"state": "failed", "reason": "gone"})
+    assert do("tell", stress, back) == 0
+    said = capsys.readouterr().out
+    assert f"{table.loc[1, 'sample']}: labeled: well" in said
+    assert f"{table.loc[2, 'sample']}: label failed: gone" in said
+    labels = status_of(stress)["labels"]
+    assert (labels["booked"], labels["returned"], labels["closed"]["failed"]) == (1, 1, 1)
+    assert do("tell", stress, back) == 0
+    assert "2 known already, 1 empty still" in capsys.readouterr().out
+    assert do("undo", stress, "-n", 2) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"taken back: closing of {table.loc[2, 'sample']}, label (failed)",
+        f"taken back: label of {table.loc[1, 'sample']} (well)",
+    ]
+    assert do("acquire", stress, "--booked") == 0
+    assert len(capsys.readouterr().out.splitlines()) == 4
+
+
+def test_a_label_with_a_state_is_refused(stress, tmp_path, capsys):
+    assert do("acquire", stress, "--kind", "labels", "-n", 1, "-o", tmp_path / "o.csv") == 0
+    back = filled(tmp_path / "o.csv", tmp_path / "b.csv", r1={"fate": "well", "state": "failed"})
+    assert do("tell", stress, back) == 1
+    assert "it is 'failed' and has values (well)" in capsys.readouterr().err
+
+
+def test_views_and_labels_share_a_file_and_a_workbook(stress, tmp_path, capsys):
+    assert do("acquire", stress, "--kind", "both", "-n", 30, "--per-sample", 2, "-o", tmp_path / "o.csv") == 0
+    table = read(tmp_path / "o.csv")
+    assert {"fate", "ct"} <= set(table["view"])
+    assert list(table.columns)[-1] == "fate" or "fate" in table.columns
+    for _, row in table.iloc[1:].iterrows():
+        assert (row["fate"] == "") == (row["view"] == "fate")
+        assert (row["slope"] == "") == (row["view"] == "ct")
+    assert do("acquire", stress, "--booked", "-o", tmp_path / "o.xlsx") == 0
+    book = openpyxl.load_workbook(tmp_path / "o.xlsx")
+    assert set(book.sheetnames) == {"ct", "fate"}
+    page = book["fate"]
+    assert [cell.value for cell in page[1]][-1] == "fate"
+    assert page["F2"].value == "ill | well"
+    sample, page["F3"] = page["B3"].value, "ill"
+    book.save(tmp_path / "b.xlsx")
+    capsys.readouterr()
+    assert do("tell", stress, tmp_path / "b.xlsx") == 0
+    assert f"{sample}: labeled: ill" in capsys.readouterr().out
+
+
+def test_a_list_of_labels_says_what_is_predicted(stress, capsys):
+    assert do("acquire", stress, "--kind", "labels", "--criterion", "entropy", "-n", 4) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[:4] == ["rank", "sample", "view", "utility"]
+    assert all(re.search(r" fate .*(ill|well) [01]\.\d\d$", line) for line in lines[1:])
+    assert do("acquire", stress, "--kind", "labels", "--criterion", "expected_entropy") == 1
+    assert "where labels are asked" in capsys.readouterr().err
+
+
+def test_a_target_called_like_a_column_of_orders_has_the_column_label(project, tmp_path):
+    assert do("acquire", project, "--kind", "labels", "-n", 1, "-o", tmp_path / "o.csv") == 0
+    table = read(tmp_path / "o.csv")
+    assert list(table.columns) == ["order", "sample", "view", "state", "reason", "label"]
+    assert table.loc[1, "view"] == "label"
+    assert do("tell", project, filled(tmp_path / "o.csv", tmp_path / "b.csv", r1={"label": "ill"})) == 0
+    assert status_of(project)["labels"]["returned"] == 1
+
+
+def test_what_answers_gained_stands_beside_what_was_expected(stress, tmp_path, capsys):
+    assert do("acquire", stress, "--criterion", "expected_entropy", "-n", 2, "-o", tmp_path / "o.csv") == 0
+    values = {"rate": "0", "angina": "0", "slope": "0", "depth": "0"}
+    back = filled(tmp_path / "o.csv", tmp_path / "b.csv", r1=values, r2=values)
+    with Campaign.open(stress, read_only=True) as campaign:
+        before, expected = campaign.total_entropy(), campaign.orders["utility"].sum()
+    capsys.readouterr()
+    assert do("tell", stress, back, "--json") == 0
+    said = json.loads(capsys.readouterr().out)["entropy"]
+    with Campaign.open(stress, read_only=True) as campaign:
+        assert said["now"] == pytest.approx(campaign.total_entropy())
+    assert said["before"] == pytest.approx(before)
+    assert said["expected"] == pytest.approx(expected)
+    assert said["n_expected"] == 2
+    assert do("undo", stress, "-n", 2) == 0
+    capsys.readouterr()
+    assert do("tell", stress, back) == 0
+    assert re.search(
+        r"uncertainty about all classes without a label: \S+ nats before, \S+ now \(\S+\); a fall of \S+ was expected",
+        capsys.readouterr().out,
+    )

@@ -19,8 +19,12 @@ from coview.cli._order_files import (
     OrderSheet,
     feature_columns,
     format_of,
+    label_column,
+    label_features,
+    label_word,
     refuse_stdout,
     require_workbooks,
+    shown_views,
     write_orders,
 )
 
@@ -32,6 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["acquire"]
 
 _FORMATS = ("table", "csv", "json", "xlsx")
+# Of labels alone, beside those of views.
+_LABEL_CRITERIA = ("entropy", "margin", "disagreement")
 
 
 @click.command()
@@ -40,10 +46,18 @@ _FORMATS = ("table", "csv", "json", "xlsx")
 @click.option(
     "--per-sample", type=click.IntRange(min=1), default=1, help="At most so many of one sample, 1 unless given."
 )
-@click.option("--criterion", type=click.Choice(CRITERIA), help="Another than that of the campaign, for once.")
 @click.option(
-    "--by", type=click.Choice(["utility", "utility_per_cost"]), default="utility", help="What the best are best by."
+    "--kind",
+    type=click.Choice(["views", "labels", "both"]),
+    default="views",
+    help="What to ask for, views unless given.",
 )
+@click.option(
+    "--criterion",
+    type=click.Choice([*CRITERIA, *_LABEL_CRITERIA]),
+    help="Another than that of the campaign, for once.",
+)
+@click.option("--by", type=click.Choice(["utility", "utility_per_cost"]), help="What the best are best by.")
 @click.option("--booked", is_flag=True, help="What is booked and not back, instead of new measurements.")
 @click.option(
     "--format", "format_", type=click.Choice(_FORMATS), help="table unless given; with -o by the name of FILE."
@@ -59,27 +73,34 @@ def acquire(
     project: Path,
     number: int,
     per_sample: int,
+    kind: str,
     criterion: str | None,
-    by: str,
+    by: str | None,
     booked: bool,
     format_: str | None,
     output: Path | None,
     force: bool,
 ) -> None:
-    """Say which sample should get which missing view next.
+    """Say which sample should get which missing view, or a label, next.
 
     Without -o this is a list, and nothing changes. With -o FILE the list becomes orders: FILE has an empty column per feature,
-    for people to fill in, and what it holds is booked, that is, not suggested again. coview tell reads it back.
+    or for the label, for people to fill in, and what it holds is booked, that is, not suggested again. coview tell reads it back.
 
     The order is that of what the model expects to learn; it is no medical advice.
     """
-    kind = _check_output(ctx, output, format_, force)
+    written_as = _check_output(ctx, output, format_, force)
     with opened(project, read_only=output is None) as campaign:
-        ranking: dict[str, Any] = {"n": number, "per_sample": per_sample, "by": by, "criterion": criterion}
+        ranking: dict[str, Any] = {
+            "n": number,
+            "per_sample": per_sample,
+            "kind": kind,
+            "by": by,
+            "criterion": criterion,
+        }
         table = campaign.orders if booked else campaign.ask(**ranking)
         written = output is not None and len(table) > 0
         if output is not None and written:
-            table = _written(campaign, output, kind, force, booked, ranking, table)
+            table = _written(campaign, output, written_as, force, booked, ranking, table)
         status = campaign.status()
         if not booked:
             say_notice()
@@ -92,8 +113,10 @@ def acquire(
             word = "orders that are booked" if booked else "orders"
             click.echo(f"{len(table)} {word} written to {output}" + ("" if booked else " and booked"))
         else:
-            shown = table if booked or format_ == "csv" else table.assign(why=_reasons(campaign, table, criterion))
-            _print(shown, status, "csv" if format_ == "csv" else "table")
+            csv = format_ == "csv"
+            shown = table if booked or csv else table.assign(why=_reasons(campaign, table, criterion))
+            shown = shown.assign(view=shown_views(campaign, shown["view"])).drop(columns="query", errors="ignore")
+            _print(shown, status, "csv" if csv else "table")
         if money(status) and format_ != "json":
             say(money(status))
         if written:
@@ -164,12 +187,16 @@ def _written(
 
 def _booked(campaign: "Campaign", table: "pd.DataFrame") -> "pd.DataFrame":
     """Book a ranking, and return it with the numbers of its orders."""
-    for sample, view in zip(table["sample"], table["view"], strict=True):
+    pairs = [
+        (sample, None if view is None or view != view else view)
+        for sample, view in zip(table["sample"], table["view"], strict=True)
+    ]
+    for sample, view in pairs:
         campaign.book(sample, view)
-    orders = campaign.orders.set_index(["sample", "view"])["event"]
-    pairs = list(zip(table["sample"], table["view"], strict=True))
+    orders = campaign.orders
+    numbers = dict(zip(zip(orders["sample"], orders["view"], strict=True), orders["event"], strict=True))
     table = table.copy()
-    table.insert(0, "event", [int(orders[pair]) for pair in pairs])
+    table.insert(0, "event", [int(numbers[pair]) for pair in pairs])
     return table
 
 
@@ -201,10 +228,14 @@ def _undisturbed() -> Iterator[None]:
 
 def _sheet(campaign: "Campaign", rows: "pd.DataFrame") -> OrderSheet:
     """Orders with the features that they ask for; columns are called the same in all files of a campaign."""
-    features = {view: campaign.features(view) for view in campaign.status()["views"]}
-    taken = [*FIXED, campaign.notes.get("target", "label"), campaign.notes.get("id_name", "sample")]
+    features = {view: campaign.features(view) for view in campaign.views.names}
+    label = label_column(campaign.notes)
+    taken = [*FIXED, campaign.notes.get("target", "label"), campaign.notes.get("id_name", "sample"), label]
     columns = feature_columns({view: table.index.tolist() for view, table in features.items()}, taken)
-    return OrderSheet(rows, columns, features)
+    word = label_word(campaign)
+    columns[word, label] = label
+    rows = rows.assign(view=shown_views(campaign, rows["view"]))
+    return OrderSheet(rows, columns, features | {word: label_features(campaign)})
 
 
 def _plain(table: "pd.DataFrame") -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """``coview new``: a campaign of measurements in a file of its own."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,12 @@ CRITERIA = (
     help="What single pairs of sample and view cost, or that they are impossible.",
 )
 @click.option(
+    "--label-cost",
+    type=click.FloatRange(min=0),
+    metavar="X",
+    help="What one label costs, in the same unit; nothing unless given.",
+)
+@click.option(
     "--budget", type=click.FloatRange(min=0), metavar="X", help="In the unit of the costs; none unless given."
 )
 @click.option(
@@ -65,22 +72,23 @@ def new(
     model: Path | None,
     costs: Path | None,
     pair_costs: Path | None,
+    label_cost: float | None,
     budget: float | None,
     criterion: str | None,
     seed: int | None,
     as_json: bool,
 ) -> None:
-    """Begin a campaign of measurements: which sample should get which missing view next?
+    """Begin a campaign of measurements: which sample should get which missing view, or a label, next?
 
     PROJECT is a new file that holds the data, the model and every answer. DATA as for coview fit, some samples without some of
     the views. Go on with coview acquire and coview tell.
     """
     if method is not None and model is not None:
         raise click.UsageError("--method and --model both say how to learn; give one.", ctx)
-    if budget is not None and costs is None and pair_costs is None:
-        raise click.UsageError("--budget needs --costs FILE: what each view costs.", ctx)
+    if budget is not None and costs is None and pair_costs is None and label_cost is None:
+        raise click.UsageError("--budget needs --costs FILE: what each view costs (or --label-cost X).", ctx)
     refuse_output(project, force=False)
-    prices = _costs(costs, pair_costs)
+    prices = _costs(costs, pair_costs, label_cost)
     table_set, _ = read_labeled(ctx, data)
     number = int(data.fit.get("seed", 0)) if seed is None else seed
     pipeline, task = _pipeline(table_set, str(method or data.fit.get("method") or DEFAULT), model, number)
@@ -131,14 +139,15 @@ def _usual_criterion(table_set: "TableSet", task: str) -> str:
     return "expected_entropy"
 
 
-def _costs(costs: Path | None, pair_costs: Path | None) -> Any:
-    """Costs as they stand in the files."""
-    if costs is None and pair_costs is None:
+def _costs(costs: Path | None, pair_costs: Path | None, label_cost: float | None) -> Any:
+    """Costs as they stand in the files, with that of a label."""
+    if costs is None and pair_costs is None and label_cost is None:
         return None
     from coview.acquisition import Costs
     from coview.files import read_costs
 
-    return Costs.of(read_costs(costs, pairs=pair_costs))
+    of_views = Costs() if costs is None and pair_costs is None else Costs.of(read_costs(costs, pairs=pair_costs))
+    return of_views if of_views is None or label_cost is None else replace(of_views, label=label_cost)
 
 
 def _pipeline(table_set: "TableSet", method: str, model: Path | None, seed: int) -> tuple[Any, str]:

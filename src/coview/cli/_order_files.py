@@ -13,6 +13,8 @@ import click
 if TYPE_CHECKING:
     import pandas as pd
 
+    from coview.acquisition import Campaign
+
 __all__ = [
     "FIXED",
     "FORMATS",
@@ -22,9 +24,13 @@ __all__ = [
     "OrderSheet",
     "feature_columns",
     "format_of",
+    "label_column",
+    "label_features",
+    "label_word",
     "refuse_stdout",
     "require_workbooks",
     "sheet_name",
+    "shown_views",
     "write_csv",
     "write_orders",
 ]
@@ -56,7 +62,7 @@ class OrderSheet:
     columns : dict of (view, feature) to str
         What the column of a feature is called.
     features : dict of view to DataFrame
-        As `Campaign.features` gives them.
+        As `Campaign.features` gives them, and `label_features` beside them.
     """
 
     rows: "pd.DataFrame"
@@ -80,6 +86,37 @@ def feature_columns(features: Mapping[str, Sequence[str]], taken: Sequence[str])
     return {
         (view, name): name if name in own else f"{view}.{name}" for view, names in features.items() for name in names
     }
+
+
+def label_column(notes: Mapping[str, str]) -> str:
+    """What the column of labels is called: like the target, ``label`` where that is a column of orders."""
+    target = notes.get("target", "label")
+    return "label" if target in FIXED else target
+
+
+def label_word(campaign: "Campaign") -> str:
+    """What stands in the column ``view`` where an order asks for a label."""
+    column = label_column(campaign.notes)
+    return f"{column} (label)" if column in campaign.views.names else column
+
+
+def shown_views(campaign: "Campaign", views: "pd.Series") -> "pd.Series":
+    """A column of views, with `label_word` in the place of None."""
+    return views.astype(object).where(views.notna(), label_word(campaign))
+
+
+def label_features(campaign: "Campaign") -> "pd.DataFrame":
+    """The label as if it were the only feature of a view; see `Campaign.features`."""
+    import numpy as np
+    import pandas as pd
+
+    known = campaign.y[campaign.labeled]
+    facts: dict[str, Any] = {"kind": "category", "low": np.nan, "high": np.nan, "categories": []}
+    if campaign.notes.get("task") == "regression":
+        facts |= {"kind": "number", "low": known.min(), "high": known.max()} if len(known) else {"kind": "number"}
+    else:
+        facts["categories"] = sorted({str(label) for label in known})
+    return pd.DataFrame([facts], index=pd.Index([label_column(campaign.notes)], name="feature"))
 
 
 def write_orders(sheet: OrderSheet, stream: BinaryIO, kind: str) -> None:

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coview.cli._order_files import FIXED, SEEN, STATES, feature_columns
+from coview.cli._order_files import FIXED, SEEN, STATES, feature_columns, label_column, label_word, shown_views
 
 if TYPE_CHECKING:
     from coview.acquisition import Campaign
@@ -15,7 +15,8 @@ __all__ = ["Answer", "read_answers"]
 
 # Words for what needs no word: the values say that it was measured.
 _MEASURED = ("", "measured", "returned", "done")
-_LEFT_ALONE = {"rank", "utility", "cost", "utility_per_cost", "cumulative_cost", "time", "why"}
+_MOST_NAMED = 5
+_LEFT_ALONE = {"query", "rank", "utility", "cost", "utility_per_cost", "cumulative_cost", "time", "why"}
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Answer:
     place : str
         Where it stands, for messages.
     sample, view : str
+        No view where it is about the label.
     cells : dict of feature to cell
         Empty where it was not measured.
     state, reason : str
@@ -43,11 +45,14 @@ class Answer:
     label: Any = None
 
 
-def read_answers(path: Path, campaign: "Campaign") -> tuple[list[Answer], list[str], int]:
-    """Rows of a file that say something; what is wrong in the others; how many are empty still."""
+def read_answers(path: Path, campaign: "Campaign", *, gaps: bool = False) -> tuple[list[Answer], list[str], int]:
+    """Rows of a file that say something; what is wrong in the others; how many are empty still.
+
+    With ``gaps`` an empty cell beside filled ones of its view was not measured; otherwise that is wrong.
+    """
     from coview.files import read_tables_in
 
-    names = _Names(campaign)
+    names = _Names(campaign, gaps=gaps)
     answers: list[Answer] = []
     problems: list[str] = []
     empty = 0
@@ -87,12 +92,13 @@ def _id_column(path: Path, names: "_Names") -> str:
 class _Names:
     """What the columns of a file may be called, and what its orders are."""
 
-    def __init__(self, campaign: "Campaign") -> None:
-        notes = campaign.notes
+    def __init__(self, campaign: "Campaign", *, gaps: bool) -> None:
+        notes, self.gaps = campaign.notes, gaps
+        self.label_word = label_word(campaign)
         self.id_name, self.target = notes.get("id_name", "sample"), notes.get("target", "label")
         self.is_number = notes.get("task") == "regression"
         features = {view: campaign.features(view).index.tolist() for view in campaign.status()["views"]}
-        own = feature_columns(features, [*FIXED, self.target, self.id_name])
+        own = feature_columns(features, [*FIXED, self.target, self.id_name, label_column(notes)])
         self.columns = {column: pair for pair, column in own.items()}
         self.columns |= {f"{view}.{name}": (view, name) for view, names in features.items() for name in names}
         self.features = features
@@ -101,7 +107,7 @@ class _Names:
         self.orders: dict[str, tuple[str, str, bool]] = {
             str(event): (str(sample), str(view), bool(undone))
             for event, sample, view, undone in zip(
-                booked["event"], booked["sample"], booked["view"], booked["undone"], strict=True
+                booked["event"], booked["sample"], shown_views(campaign, booked["view"]), booked["undone"], strict=True
             )
         }
 
@@ -131,15 +137,30 @@ class _Names:
         state = self._state(_text(record.get("state"))) if is_order else ""
         reason = _text(record.get("reason")) if is_order else ""
         label = self._label(record, "label" if is_order and self.target in FIXED else self.target)
-        if state and filled:
-            raise ValueError(f"it is {state!r} and has values ({', '.join(filled)}). Clear one of them.")
+        if state and (filled or label is not None):
+            raise ValueError(f"it is {state!r} and has values ({', '.join(filled) or label}). Clear one of them.")
         if not state and not filled and label is None:
             return None
         if state and not view:
             raise ValueError(f"it is {state!r} and names no view.")
+        about = view if (state or filled) and view != self.label_word else ""
+        return Answer(place, sample, about, self._cells(view, filled), state, reason, label)
+
+    def _cells(self, view: str, filled: Mapping[str, Any]) -> dict[str, Any]:
+        """Cells of a view by feature, None where one is empty; no cells where all are."""
+        if not filled:
+            return {}
         told = {self.columns[name][1]: _decimal(cell) for name, cell in filled.items()}
-        cells = {name: told.get(name) for name in self.features.get(view, ())} if filled else {}
-        return Answer(place, sample, view if state or filled else "", cells, state, reason, label)
+        cells = {name: told.get(name) for name in self.features.get(view, ())}
+        empty = [repr(name) for name, cell in cells.items() if cell is None]
+        if empty and not self.gaps:
+            more = f" and {len(empty) - _MOST_NAMED} more" if len(empty) > _MOST_NAMED else ""
+            raise ValueError(
+                f"{', '.join(empty[:_MOST_NAMED])}{more} of view {view!r} {'is' if len(empty) == 1 else 'are'} empty, and "
+                f"{', '.join(map(repr, list(told)[:_MOST_NAMED]))} {'is' if len(told) == 1 else 'are'} not. Fill in what is "
+                "empty; if it was not measured, tell the rest with --gaps."
+            )
+        return cells
 
     def _ordered(self, order: str, sample: str, view: str) -> str:
         """The view of an order, which must be that of the row."""

@@ -8,6 +8,7 @@ import click
 from coview.cli._campaigns import money, opened, project_argument
 from coview.cli._conversation import conversation_options, write_json
 from coview.cli._layout import in_columns
+from coview.cli._order_files import shown_views
 
 __all__ = ["status"]
 
@@ -23,7 +24,9 @@ def status(project: Path, as_json: bool) -> None:
     with opened(project, read_only=True) as campaign:
         facts, orders = campaign.status(), campaign.orders
         about = {"project": str(project), "criterion": campaign.criterion, **campaign.notes}
-    facts.pop("suggested")
+        shown = orders.assign(view=shown_views(campaign, orders["view"]))
+    for counts in (facts, facts["labels"]):
+        counts.pop("suggested")
     if as_json:
         rows = orders.rename(columns={"event": "order"}).assign(time=orders["time"].map(lambda time: time.isoformat()))
         write_json("status", {**about, **facts, "orders": rows.to_dict("records")})
@@ -32,17 +35,24 @@ def status(project: Path, as_json: bool) -> None:
         f"{project}: {facts['samples']} samples, views {', '.join(facts['views'])}; {facts['labeled']} labeled by "
         f"'{about.get('target', 'label')}'; criterion {about['criterion']}"
     )
-    closed = ", ".join(f"{outcome} {count}" for outcome, count in facts["closed"].items() if count)
-    click.echo(
-        f"open {facts['open']}, booked {facts['booked']}, returned {facts['returned']}"
-        + (f", {closed}" if closed else "")
-    )
+    click.echo(_counts(facts))
+    labels = facts["labels"]
+    if labels["open"] or labels["booked"] or labels["returned"] or any(labels["closed"].values()):
+        click.echo(f"labels: {_counts(labels)}")
     if money(facts):
         click.echo(money(facts))
     if len(orders):
-        _print_orders(orders)
+        _print_orders(shown)
     if facts["remark"]:
         click.echo(facts["remark"])
+
+
+def _counts(facts: dict[str, Any]) -> str:
+    """How many are open, booked, returned and closed."""
+    closed = ", ".join(f"{outcome} {count}" for outcome, count in facts["closed"].items() if count)
+    return f"open {facts['open']}, booked {facts['booked']}, returned {facts['returned']}" + (
+        f", {closed}" if closed else ""
+    )
 
 
 def _print_orders(orders: Any) -> None:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["tell"]
 
 _MOST_SHOWN = 20
+_MOST_CROSSED = 5
+# The criterion whose utilities are falls of the total entropy, as answers then bring them.
+_FORECAST = "expected_entropy"
 
 
 class _RehearsedError(Exception):
@@ -26,19 +29,20 @@ class _RehearsedError(Exception):
 @project_argument
 @click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
 @click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
+@click.option("--gaps", is_flag=True, help="An empty cell beside filled ones of its view was not measured.")
 @click.option("--replace", is_flag=True, help="Correct what is known: other values are no conflict.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @conversation_options
-def tell(project: Path, results: Path, dry_run: bool, replace: bool, as_json: bool) -> None:
+def tell(project: Path, results: Path, dry_run: bool, gaps: bool, replace: bool, as_json: bool) -> None:
     """Take in what came back: measured views, labels, and what could not be measured.
 
     RESULTS is the file that coview acquire -o wrote, filled in: any of its rows, in any order. Rows that are empty stay open.
     All rows are checked before anything is kept; telling the same again changes nothing.
     """
     with opened(project) as campaign:
-        answers, problems, empty = read_answers(results, campaign)
-        before = None if dry_run or problems or not answers else _predictions(campaign)
-        report = _Report(empty)
+        answers, problems, empty = read_answers(results, campaign, gaps=gaps)
+        before = None if dry_run or problems or not answers else _Standing(campaign)
+        report, last = _Report(empty), int(campaign.history["event"].max() if len(campaign.history) else 0)
         try:
             with campaign.together():
                 for answer in answers:
@@ -54,11 +58,12 @@ def tell(project: Path, results: Path, dry_run: bool, replace: bool, as_json: bo
             pass
         for warning in report.warnings:
             say(f"warning: {warning}")
-        crossed = [] if before is None or not report.changed else _crossed(before, campaign)
+        effect = None if before is None or not report.changed else _effect(before, campaign, last)
         if as_json:
-            write_json("tell", {"project": str(project), "dry_run": dry_run, **report.facts(), "crossed": crossed})
+            facts = {"crossed": [], "entropy": None} if effect is None else effect
+            write_json("tell", {"project": str(project), "dry_run": dry_run, **report.facts(), **facts})
         else:
-            _print(report, crossed, dry_run)
+            _print(report, effect, dry_run)
 
 
 class _Report:
@@ -98,8 +103,9 @@ def _take_in(campaign: "Campaign", answer: Answer, replace: bool, report: _Repor
                 is_new = campaign.tell(answer.sample, view=answer.view, values=answer.cells, replace=replace)
                 report.note(answer, "measured", is_new, _shown(answer))
             elif answer.state:
-                is_new = campaign.close(answer.sample, answer.view, answer.state, reason=answer.reason)
-                report.note(answer, answer.state, is_new, answer.reason)
+                is_new = campaign.close(answer.sample, answer.view or None, answer.state, reason=answer.reason)
+                what = answer.state if answer.view else f"label {answer.state}"
+                report.note(answer, what, is_new, answer.reason)
             if answer.label is not None:
                 is_new = campaign.tell(answer.sample, label=answer.label, replace=replace)
                 report.note(answer, "labeled", is_new, str(answer.label))
@@ -115,7 +121,7 @@ def _shown(answer: Answer) -> str:
     return ", ".join(filled[:4]) + (f" and {len(filled) - 4} more" if len(filled) > 4 else "")
 
 
-def _print(report: _Report, crossed: list[dict[str, Any]], dry_run: bool) -> None:
+def _print(report: _Report, effect: dict[str, Any] | None, dry_run: bool) -> None:
     """Print what changed, or would."""
     for row in report.changed[:_MOST_SHOWN]:
         what = f"{row['view']} {row['what']}" if "view" in row else row["what"]
@@ -130,33 +136,62 @@ def _print(report: _Report, crossed: list[dict[str, Any]], dry_run: bool) -> Non
         report.empty
     )
     click.echo(("would change: " if dry_run else "") + (", ".join(words) or "no row says anything"))
-    for row in crossed[:_MOST_SHOWN]:
-        click.echo(f"{row['sample']} is predicted {row['now']} ({row['probability']:.2f}) now, {row['before']} before")
-    if len(crossed) > _MOST_SHOWN:
-        click.echo(f"and {len(crossed) - _MOST_SHOWN} more predictions changed")
+    if effect is not None:
+        _print_effect(effect)
     if money(report.status):
         say(money(report.status))
 
 
-def _predictions(campaign: "Campaign") -> Any:
-    """Predicted classes and their probabilities; None where the model gives none."""
-    model = campaign.model
-    return model.predict_proba(campaign.views) if hasattr(model, "predict_proba") else None
+def _print_effect(effect: dict[str, Any]) -> None:
+    """Print what the model makes of the answers."""
+    entropy, crossed = effect["entropy"], effect["crossed"]
+    if entropy is not None:
+        expected = "" if entropy["expected"] is None else f"; a fall of {entropy['expected']:.3g} was expected"
+        click.echo(
+            f"uncertainty about all classes without a label: {entropy['before']:.4g} nats before, {entropy['now']:.4g} now"
+            f" ({entropy['now'] - entropy['before']:+.3g}){expected}"
+        )
+    for row in crossed[:_MOST_CROSSED]:
+        click.echo(f"{row['sample']} is predicted {row['now']} ({row['probability']:.2f}) now, {row['before']} before")
+    if len(crossed) > _MOST_CROSSED:
+        click.echo(f"and {len(crossed) - _MOST_CROSSED} more predictions changed")
 
 
-def _crossed(before: Any, campaign: "Campaign") -> list[dict[str, Any]]:
+class _Standing:
+    """What the model says of samples without a label; nothing where it gives no classes."""
+
+    def __init__(self, campaign: "Campaign") -> None:
+        model = campaign.model
+        of_classes = hasattr(model, "predict_proba")
+        self.classes = [str(name) for name in model.classes_] if of_classes else []
+        self.probabilities: Any = model.predict_proba(campaign.views) if of_classes else None
+        self.entropy = campaign.total_entropy() if of_classes else None
+
+
+def _effect(before: _Standing, campaign: "Campaign", last: int) -> dict[str, Any]:
+    """How far uncertainty fell beside what was expected, and which samples without a label are predicted otherwise."""
+    now = _Standing(campaign)
+    if before.entropy is None or now.entropy is None:
+        return {"crossed": [], "entropy": None}
+    gains = campaign.gains(last, refit=False)
+    asked = gains.loc[gains["criterion"] == _FORECAST, "expected"].dropna()
+    expected = float(asked.sum()) if len(asked) else None
+    entropy = {"before": before.entropy, "now": now.entropy, "expected": expected, "n_expected": len(asked)}
+    return {"crossed": _crossed(before, now, campaign), "entropy": entropy}
+
+
+def _crossed(before: _Standing, now: _Standing, campaign: "Campaign") -> list[dict[str, Any]]:
     """Samples without a label of which another class is predicted now."""
-    now, classes = _predictions(campaign), campaign.model.classes_
-    if before is None or before.shape != now.shape:
+    if before.classes != now.classes:
         return []
     names = campaign.views.index if campaign.views.has_ids else range(len(campaign.views))
-    old, new = before.argmax(axis=1), now.argmax(axis=1)
+    old, new = before.probabilities.argmax(axis=1), now.probabilities.argmax(axis=1)
     return [
         {
             "sample": names[k],
-            "before": str(classes[old[k]]),
-            "now": str(classes[new[k]]),
-            "probability": float(now[k].max()),
+            "before": now.classes[old[k]],
+            "now": now.classes[new[k]],
+            "probability": float(now.probabilities[k].max()),
         }
         for k in (~campaign.labeled & (old != new)).nonzero()[0]
     ]

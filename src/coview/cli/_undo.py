@@ -38,6 +38,7 @@ def _shown(step: dict[str, Any]) -> str:
     """One step in words."""
     what = {"booked": "order", "returned": "values", "closed": "closing", "labeled": "label"}[step["action"]]
     number = f" {step['event']}" if step["action"] == "booked" else ""
-    view = f", {step['view']}" if "view" in step else ""
+    of_label = step["action"] in ("booked", "closed") and step.get("view") is None
+    view = f", {step['view']}" if step.get("view") is not None else ", label" if of_label else ""
     detail = step.get("outcome") or step.get("label")
     return f"{what}{number} of {step['sample']}{view}" + (f" ({detail})" if detail is not None else "")

@@ -31,7 +31,7 @@ def measurement_reasons(model: Any, views: Views, labeled: ArrayLike, table: pd.
     labeled : array-like of shape (n_samples,), dtype=bool
         Which of them have a label.
     table : DataFrame
-        Rows with ``sample`` (an id, or the position where samples have none) and ``view``, as of
+        Rows with ``sample`` (an id, or the position where samples have none) and ``view`` (None asks for the label), as of
         :func:`coview.acquisition.view_utilities`.
 
     Returns
@@ -64,7 +64,9 @@ def measurement_reasons(model: Any, views: Views, labeled: ArrayLike, table: pd.
     reasons = []
     for is_labeled, guess, view in zip(known, guesses, names, strict=True):
         trust = f"trusted {trusted[view]:.2f}" if view in trusted else ""
-        if is_labeled:
+        if view is None or view != view:  # its label is what is asked for
+            reasons.append(guess)
+        elif is_labeled:
             reasons.append(f"labeled, shows what {view} tells" + (f" ({trust})" if trust else ""))
         else:
             reasons.append(guess + (f"; {view} {trust}" if trust else ""))
