@@ -27,6 +27,7 @@ _SUBPACKAGES = (
     "metrics",
     "mixture",
     "model_selection",
+    "neighbors",
     "persistence",
     "report",
     "semi_supervised",

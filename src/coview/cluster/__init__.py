@@ -1,8 +1,15 @@
 """Clusters of samples that several views describe."""
 
 from coview.cluster._bregman import BregmanAgglomerativeClustering
+from coview.cluster._dbscan import MultiRepresentedDBSCAN
 from coview.cluster._hierarchy import TreeNode
 from coview.cluster._hybrid_hierarchical import HybridHierarchicalClustering
 from coview.cluster._spectral import MultiViewSpectralClustering
 
-__all__ = ["BregmanAgglomerativeClustering", "HybridHierarchicalClustering", "MultiViewSpectralClustering", "TreeNode"]
+__all__ = [
+    "BregmanAgglomerativeClustering",
+    "HybridHierarchicalClustering",
+    "MultiRepresentedDBSCAN",
+    "MultiViewSpectralClustering",
+    "TreeNode",
+]

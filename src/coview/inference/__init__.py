@@ -88,6 +88,7 @@ from coview.inference._labeled_covariance import (
 from coview.inference._laplace import LaplaceFit, laplace_fit
 from coview.inference._latent_posterior import LatentPosterior
 from coview.inference._left_out import left_out_elsewhere
+from coview.inference._local_hyperplanes import HyperplaneDistances, first_of_least, hyperplane_distances
 from coview.inference._logistic_information import (
     LogisticChange,
     LogisticPosterior,
@@ -111,6 +112,8 @@ from coview.inference._measurement_effects import (
     Measurements,
 )
 from coview.inference._missingness import MissingnessPattern, missingness_patterns
+from coview.inference._nearest_rows import nearest_rows
+from coview.inference._neighbor_votes import confidence_weights, neighbor_confidences
 from coview.inference._pair_weights import Patterns
 from coview.inference._platt import PlattScaling
 from coview.inference._posterior import CrossPosterior, latent_posteriors
@@ -181,6 +184,7 @@ __all__ = [
     "HeldFeatures",
     "HeldView",
     "HybridTree",
+    "HyperplaneDistances",
     "IndependentConditional",
     "JointFeatures",
     "JointPrior",
@@ -247,6 +251,7 @@ __all__ = [
     "concatenated",
     "condition_components",
     "condition_gaussian",
+    "confidence_weights",
     "consensus_covariances",
     "covariance_root",
     "curvature_moments",
@@ -260,12 +265,14 @@ __all__ = [
     "factored_width",
     "feature_sums",
     "feature_variances",
+    "first_of_least",
     "full_covariances",
     "gaussian_affinity",
     "gaussian_divergences",
     "gaussian_log_density",
     "gaussian_start",
     "hybrid_tree",
+    "hyperplane_distances",
     "is_given_in_full",
     "joint_log_density",
     "kernel_block",
@@ -290,6 +297,8 @@ __all__ = [
     "mixture_posterior",
     "moderated_logit",
     "most_probable_weights",
+    "nearest_rows",
+    "neighbor_confidences",
     "observed_moments",
     "one_against_rest_entropies",
     "predictive_entropies",

@@ -1,0 +1,234 @@
+"""Density-based clusters of samples that are near each other in some, or in all, of their views."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import ClusterMixin
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import check_is_fitted
+
+from coview.base import Interval, MultiViewEstimator, StrOptions
+from coview.views import Views, value_per_view
+
+__all__ = ["MultiRepresentedDBSCAN"]
+
+Array = NDArray[np.float64]
+# A distance that differs from eps by rounding only is within it.
+_SLACK = 1.0 + 1e-12
+
+
+class MultiRepresentedDBSCAN(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
+    r"""DBSCAN for several views: samples are neighbors if they are near in one view, in all that they share, or in some number.
+
+    ``combine="union"`` suits views that are right where they say "near" but miss much (sparse text), ``"intersection"`` views
+    that say "near" too often.
+
+    Parameters
+    ----------
+    eps : float, "auto", list or dict, default="auto"
+        Largest distance of neighbors in each view. "auto": the same quantile, ``eps_quantile``, in every view of the distance of
+        samples from their ``min_samples``-th neighbor.
+    min_samples : int, default=5
+        Neighbors, the sample itself included, that make a sample a core.
+    combine : {"union", "intersection"} or int, default="union"
+        In how many of the views that two samples share they must be near: in one, in all, or in so many (all, where they share
+        fewer).
+    missing : {"shared", "complete"}, default="shared"
+        Whether ``"intersection"`` looks at the views that two samples share, or has neighbors only among samples with all views.
+    eps_quantile : float, default=0.9
+        For ``eps="auto"``.
+    metric : str, default="euclidean"
+        Any metric of :class:`sklearn.neighbors.NearestNeighbors`.
+    n_jobs : int, default=None
+        Processes for the search of neighbors.
+    view_columns : dict, default=None
+        View name to columns, where X is one table.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Clusters, by their first core sample; -1 for noise. A sample at the border of several joins the first.
+    core_sample_indices_ : ndarray of int of shape (n_core,)
+    n_neighbors_ : ndarray of int of shape (n_samples,)
+        Neighbors of each sample, itself included.
+    eps_ : dict of str to float
+
+    Notes
+    -----
+    After Kailing, Kriegel, Pryakhin and Schubert, "Clustering Multi-Represented Objects with Noise" (2004). Neighborhood is
+    symmetric, so the order of the samples means nothing. With one view it is :class:`sklearn.cluster.DBSCAN`. Under
+    ``missing="shared"`` a sample with few views is easily near many, and may chain clusters. Neighbors are found by the trees of
+    scikit-learn and held as sparse graphs: memory O(n_samples x neighbors).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.cluster import MultiRepresentedDBSCAN
+    >>> sight = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [9.0]])
+    >>> sound = np.array([[1.0], [1.0], [7.0], [1.0], [1.1], [4.0]])
+    >>> MultiRepresentedDBSCAN(eps=0.3, min_samples=2, combine="intersection").fit_predict({"sight": sight, "sound": sound})
+    array([ 0,  0, -1,  1,  1, -1])
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "eps": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), list, dict],
+        "min_samples": [Interval(Integral, 1, None, closed="left")],
+        "combine": [StrOptions({"union", "intersection"}), Interval(Integral, 1, None, closed="left")],
+        "missing": [StrOptions({"shared", "complete"})],
+        "eps_quantile": [Interval(Real, 0, 1, closed="both")],
+        "metric": [str],
+        "n_jobs": [Integral, None],
+        "view_columns": [dict, None],
+    }
+
+    def __init__(
+        self,
+        eps: Any = "auto",
+        min_samples: int = 5,
+        *,
+        combine: Any = "union",
+        missing: str = "shared",
+        eps_quantile: float = 0.9,
+        metric: str = "euclidean",
+        n_jobs: int | None = None,
+        view_columns: Any = None,
+    ) -> None:
+        self.eps = eps
+        self.min_samples = min_samples
+        self.combine = combine
+        self.missing = missing
+        self.eps_quantile = eps_quantile
+        self.metric = metric
+        self.n_jobs = n_jobs
+        self.view_columns = view_columns
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster the samples.
+
+        Parameters
+        ----------
+        X : Views or anything that Views takes
+            Samples, any of whose views may be missing.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : MultiRepresentedDBSCAN
+        """
+        self._validate_params()
+        views = self._validate_views(X, reset=True)
+        self.eps_ = dict(zip(views.names, self._eps_of(views), strict=True))
+        presence = np.asarray(views.presence)
+        near = [self._near(views[name], views[name], name) for name in views.names]
+        graph = self._combined(near, presence, presence)
+        self.n_neighbors_ = np.diff(graph.indptr)
+        core = self.n_neighbors_ >= self.min_samples
+        self.core_sample_indices_ = np.flatnonzero(core)
+        components = _by_first(connected_components(graph[core][:, core], directed=False)[1])
+        self.labels_ = _first_neighbor(graph[:, core], components)
+        self.labels_[core] = components
+        self._core_presence = presence[core]
+        # Rows of the core samples in each view: what new samples are compared with.
+        self._core_rows = [views[name][core[views.rows(name)]] for name in views.names]
+        return self
+
+    def _eps_of(self, views: Views) -> list[float]:
+        found = []
+        for name, eps in zip(views.names, value_per_view(self.eps, list(views.names), "eps"), strict=True):
+            if isinstance(eps, str) and eps == "auto":
+                found.append(self._automatic(views[name]))
+            elif isinstance(eps, Real) and np.isfinite(float(eps)) and float(eps) > 0.0:
+                found.append(float(eps))
+            else:
+                raise ValueError(f"eps of view {name!r} must be a positive number or 'auto'; got {eps!r}.")
+        return found
+
+    def _automatic(self, rows: Any) -> float:
+        """Quantile of the distances from the ``min_samples``-th neighbor, the sample itself the first."""
+        k = min(int(self.min_samples), rows.shape[0])
+        if k == 0:
+            return 1.0
+        search = NearestNeighbors(n_neighbors=k, metric=self.metric, n_jobs=self.n_jobs).fit(rows)
+        distances = search.kneighbors(rows)[0][:, -1]
+        eps = float(np.quantile(distances, self.eps_quantile))
+        positive = distances[distances > 0.0]
+        return eps if eps > 0.0 else float(positive.min()) if len(positive) else 1.0
+
+    def _near(self, new: Any, rows: Any, name: str) -> sparse.csr_array:
+        """Which rows are within eps of new ones in a view (n_new, n_rows), True there."""
+        if not (new.shape[0] and rows.shape[0]):
+            return sparse.csr_array((new.shape[0], rows.shape[0]), dtype=bool)
+        search = NearestNeighbors(radius=self.eps_[name] * _SLACK, metric=self.metric, n_jobs=self.n_jobs).fit(rows)
+        return sparse.csr_array(search.radius_neighbors_graph(new, mode="connectivity"), dtype=bool)
+
+    def _combined(
+        self, near: Sequence[sparse.csr_array], new: NDArray[np.bool_], presence: NDArray[np.bool_]
+    ) -> sparse.csr_array:
+        """Neighbors (n_new, n_samples) from those in each view."""
+        shape = (len(new), len(presence))
+        if len(near) == 1 and new.all() and presence.all():
+            return near[0]
+        total = sparse.csr_array(shape, dtype=np.int32)
+        for v, graph in enumerate(near):
+            part = graph.tocoo()
+            rows, columns = np.flatnonzero(new[:, v])[part.row], np.flatnonzero(presence[:, v])[part.col]
+            total = total + sparse.csr_array((np.ones(len(rows), dtype=np.int32), (rows, columns)), shape)
+        if self.combine == "union":
+            return total.astype(bool)
+        counts = total.tocoo()
+        kept = counts.data >= self._needed(new, presence, counts.row, counts.col)
+        return sparse.csr_array((np.ones(kept.sum(), dtype=bool), (counts.row[kept], counts.col[kept])), shape)
+
+    def _needed(
+        self, new: NDArray[np.bool_], presence: NDArray[np.bool_], rows: NDArray[np.intp], columns: NDArray[np.intp]
+    ) -> NDArray[np.intp]:
+        """In how many views each pair must be near."""
+        seen = presence.any(axis=0)
+        if self.combine == "intersection" and self.missing == "complete":
+            return np.full(len(rows), int(seen.sum()))
+        shared = np.zeros(len(rows), dtype=np.intp)
+        for v in range(presence.shape[1]):
+            shared += new[rows, v] & presence[columns, v]
+        return shared if self.combine == "intersection" else np.minimum(int(self.combine), shared)
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Cluster of new samples: the first of which a core sample is a neighbor.
+
+        Parameters
+        ----------
+        X : Views or anything that Views takes
+            New samples with any of the views.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_new,)
+            -1 where no core sample is near.
+        """
+        check_is_fitted(self, "labels_")
+        views = self._validate_views(X, reset=False)
+        near = [self._near(views[name], rows, name) for name, rows in zip(views.names, self._core_rows, strict=True)]
+        graph = self._combined(near, np.asarray(views.presence), self._core_presence)
+        return _first_neighbor(graph, self.labels_[self.core_sample_indices_])
+
+
+def _by_first(components: NDArray[Any]) -> NDArray[np.intp]:
+    """Components numbered by their first member."""
+    _, first, inverse = np.unique(components, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[inverse], dtype=np.intp)
+
+
+def _first_neighbor(graph: sparse.csr_array, labels: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Least label among the neighbors of each row (n_rows, n_labeled); -1 without any."""
+    result = np.full(graph.shape[0], -1, dtype=np.intp)
+    has = np.flatnonzero(np.diff(graph.indptr))
+    if len(has):
+        result[has] = np.minimum.reduceat(labels[graph.indices], graph.indptr[:-1][has])
+    return result

@@ -1,0 +1,53 @@
+"""What classifiers by neighbors keep of their training samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coview.base import LabeledClassifierMixin, MultiViewEstimator
+from coview.exceptions import ViewError
+from coview.labels import encode_labels
+from coview.views import Views, some
+
+__all__ = ["LabeledNeighbors"]
+
+
+class LabeledNeighbors(LabeledClassifierMixin, MultiViewEstimator):
+    """Base of classifiers that keep the training samples with their classes.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    class_shares_ : ndarray of shape (n_classes,)
+        Of the classes among the training samples: the answer where nothing else is known.
+    """
+
+    classes_: NDArray[Any]
+    class_shares_: NDArray[np.float64]
+    _codes: NDArray[np.int64]
+    _training: Views
+
+    def _keep(self, X: Any, y: Any) -> None:
+        views, y = self._validate_views_target(X, y, reset=True)
+        self.classes_, self._codes = encode_labels(y, allow_missing=False)
+        self.class_shares_ = np.bincount(self._codes, minlength=len(self.classes_)) / len(self._codes)
+        self._training = views
+
+    def _checked(self, X: Any, no_view: str) -> Views:
+        """New samples; raises where one has no view and ``no_view`` is "raise"."""
+        views = self._validate_views(X, reset=False)
+        nobody = np.flatnonzero(~views.presence.any(axis=1))
+        if len(nobody) and no_view == "raise":
+            raise ViewError(
+                f"{len(nobody)} samples have no view, so no sample is near: {some(views.index[nobody])}. Give them a view, leave "
+                "them out, or set no_view='prior' for the shares of the classes."
+            )
+        return views
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
