@@ -50,10 +50,17 @@ OF_ESTIMATORS: dict[str, dict[str, Any]] = {
     "ViewVotingClassifier": {"estimators": EXACT_LOGISTIC, "random_state": 0},
 }
 
+# Classifiers that need a label for every sample.
+SUPERVISED: dict[str, dict[str, Any]] = {
+    "HyperplaneKNeighborsClassifier": {"n_neighbors": 3},
+    "HyperplaneKNeighborsClassifierCV": {"n_neighbors": [1, 3], "alphas": [0.5, 1.0]},
+    "MultiRepresentedKNeighborsClassifier": {},
+}
 # Partitions, not functions of a row: what is compared is who is together with whom (test_clusterers).
 CLUSTERERS: dict[str, dict[str, Any]] = {
     "BregmanAgglomerativeClustering": {},
     "HybridHierarchicalClustering": {},
+    "MultiRepresentedDBSCAN": {"min_samples": 3, "eps_quantile": 0.95},
     "MultiViewSpectralClustering": {"random_state": 0},
 }
 
@@ -92,6 +99,8 @@ def small(name: str, **changes: Any) -> MultiViewEstimator:
         parameters |= {"consistency": [0.01], "view_weights": "equal", "cv": KFold(2)}
     if name in OF_ESTIMATORS:
         parameters = OF_ESTIMATORS[name]
+    if name in SUPERVISED:
+        parameters = SUPERVISED[name]
     if name in CLUSTERERS:
         parameters = CLUSTERERS[name]
     return all_estimators()[name](**(parameters | changes))

@@ -69,7 +69,8 @@ class ClassTables:
         self, presence: NDArray[np.bool_]
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], int, NDArray[np.intp]]]:
         """Per combination of views and class: rows that have it, their features, the class, its members that have all of it."""
-        for pattern in missingness_patterns(presence):
+        seen = self.presence.any(axis=0)  # a view that nobody had compares with nothing
+        for pattern in missingness_patterns(np.asarray(presence & seen)):
             if not len(pattern.observed):
                 continue
             columns = np.flatnonzero(np.isin(self.view_of_feature, pattern.observed))

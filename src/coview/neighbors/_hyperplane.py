@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, StrOptions
 from coview.inference import first_of_least
@@ -34,7 +33,7 @@ class HyperplaneKNeighborsClassifier(LabeledNeighbors):
     alpha : float, default=1.0
         Penalty on the position in the hyperplane, in units of squared features: 0 extends it without end, infinity leaves its
         center.
-    no_view : {"prior", "raise"}, default="prior"
+    no_view : {"raise", "prior"}, default="raise"
         A new sample without any view gets the shares of the classes, or is an error.
     view_columns : dict, default=None
         View name to columns, where X is one table.
@@ -85,7 +84,7 @@ class HyperplaneKNeighborsClassifier(LabeledNeighbors):
     }
 
     def __init__(
-        self, n_neighbors: Any = 5, alpha: float = 1.0, *, no_view: str = "prior", view_columns: Any = None
+        self, n_neighbors: Any = 5, alpha: float = 1.0, *, no_view: str = "raise", view_columns: Any = None
     ) -> None:
         self.n_neighbors = n_neighbors
         self.alpha = alpha
@@ -140,8 +139,7 @@ class HyperplaneKNeighborsClassifier(LabeledNeighbors):
         distances : ndarray of shape (n_samples, n_classes)
             Infinite where nobody of a class has all the views that the sample has.
         """
-        check_is_fitted(self, "classes_")
-        return self._distances(self._checked(X, self.no_view), penalized=penalized)
+        return self._distances(self._new_views(X), penalized=penalized)
 
     def _distances(self, views: Views, *, penalized: bool = True) -> Array:
         n_neighbors, alpha = self._parameters()

@@ -67,7 +67,7 @@ class HyperplaneKNeighborsClassifierCV(HyperplaneKNeighborsClassifier):
         n_neighbors: Sequence[int] = (1, 3, 5, 7, 10),
         alphas: Sequence[float] = (0.01, 0.1, 1.0, 10.0),
         *,
-        no_view: str = "prior",
+        no_view: str = "raise",
         view_columns: Any = None,
     ) -> None:
         self.n_neighbors = n_neighbors

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from coview.base import LabeledClassifierMixin, MultiViewEstimator
 from coview.exceptions import ViewError
@@ -29,25 +30,32 @@ class LabeledNeighbors(LabeledClassifierMixin, MultiViewEstimator):
     class_shares_: NDArray[np.float64]
     _codes: NDArray[np.int64]
     _training: Views
+    no_view: str
 
     def _keep(self, X: Any, y: Any) -> None:
         views, y = self._validate_views_target(X, y, reset=True)
+        _refuse_without_view(views, self.no_view)
         self.classes_, self._codes = encode_labels(y, allow_missing=False)
         self.class_shares_ = np.bincount(self._codes, minlength=len(self.classes_)) / len(self._codes)
         self._training = views
 
-    def _checked(self, X: Any, no_view: str) -> Views:
+    def _new_views(self, X: Any) -> Views:
         """New samples; raises where one has no view and ``no_view`` is "raise"."""
+        check_is_fitted(self, "classes_")
         views = self._validate_views(X, reset=False)
-        nobody = np.flatnonzero(~views.presence.any(axis=1))
-        if len(nobody) and no_view == "raise":
-            raise ViewError(
-                f"{len(nobody)} samples have no view, so no sample is near: {some(views.index[nobody])}. Give them a view, leave "
-                "them out, or set no_view='prior' for the shares of the classes."
-            )
+        _refuse_without_view(views, self.no_view)
         return views
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def _refuse_without_view(views: Views, no_view: str) -> None:
+    nobody = np.flatnonzero(~views.presence.any(axis=1))
+    if len(nobody) and no_view == "raise":
+        raise ViewError(
+            f"{len(nobody)} samples have no view, so no sample is near: {some(views.index[nobody])}. Give them a view, leave "
+            "them out, or set no_view='prior' for the shares of the classes."
+        )

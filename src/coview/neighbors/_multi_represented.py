@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, StrOptions
 from coview.inference import confidence_weights, nearest_rows, neighbor_confidences
@@ -103,8 +102,7 @@ class MultiRepresentedKNeighborsClassifier(LabeledNeighbors):
         confidences : dict of str to ndarray of shape (n_samples, n_classes)
             NaN where a sample lacks the view, or nobody had it in training.
         """
-        check_is_fitted(self, "classes_")
-        confidences = self._confidences(self._checked(X, self.no_view))
+        confidences = self._confidences(self._new_views(X))
         return dict(zip(self.view_names_, confidences.transpose(1, 0, 2), strict=True))
 
     def _confidences(self, views: Views) -> Array:
@@ -129,8 +127,7 @@ class MultiRepresentedKNeighborsClassifier(LabeledNeighbors):
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
         """
-        check_is_fitted(self, "classes_")
-        confidences = self._confidences(self._checked(X, self.no_view))
+        confidences = self._confidences(self._new_views(X))
         weights = confidence_weights(confidences, uniform=self.weights == "uniform")
         mixed = np.einsum("ij,ijc->ic", weights, np.nan_to_num(confidences))
         return np.asarray(np.where(weights.any(axis=1, keepdims=True), mixed, self.class_shares_))
@@ -147,4 +144,5 @@ class MultiRepresentedKNeighborsClassifier(LabeledNeighbors):
         labels : ndarray of shape (n_samples,)
         """
         # Compared by twelve digits, so that classes tie where they should.
-        return np.asarray(self.classes_[self.predict_proba(X).round(12).argmax(axis=1)])
+        probabilities = self.predict_proba(X)
+        return np.asarray(self.classes_[probabilities.round(12).argmax(axis=1)])
