@@ -17,6 +17,7 @@ __all__ = ["CoRegularizedViews", "ViewCoefficients"]
 
 Array = NDArray[np.float64]
 
+_NAME = "The system of the labels"
 # Columns of leave-one-out work at once.
 _CHUNK = 2048
 
@@ -114,27 +115,25 @@ class CoRegularizedViews:
         sample, _ = self.tied.pairs
         y = targets[sample]
         roots = np.sqrt(self._prices)[:, None]
-        if self.tied.in_features and self.tied.factor.shape[1] < len(y):
-            F = self.tied.factor
-            inner = (F * self._prices[:, None]).T @ F
-            inner.flat[:: len(inner) + 1] += 1.0
-            factor = cholesky(inner, name="The system of the labels")
-            fitted = F @ factor.solve(F.T @ (self._prices[:, None] * y))
+        if self.tied.in_features and self.tied.n_features < len(y):
+            X = self.tied.label_features
+            factor = cholesky(self.tied.labeled_system(self._prices), name=_NAME)
+            weights = factor.solve(X.T @ (self._prices[:, None] * y))
+            fitted = X @ weights
             pulls = self._prices[:, None] * (y - fitted)
-            remaining = _FromFactor(factor.half_solve(F.T))
+            remaining = _FromFactor(factor.half_solve(X.T))
+            dual = self.tied.expansion_of_weights(pulls, weights)
         else:
             S = self.tied.covariance
             system = roots * S * roots.T
             system.flat[:: len(system) + 1] += 1.0
-            factor = cholesky(system, name="The system of the labels")
+            factor = cholesky(system, name=_NAME)
             pulls = roots * factor.solve(roots * y)
             fitted = S @ pulls
             remaining = _FromFactor(factor.half_solve(roots * S), S)
-        held_out = self._left_out(y, fitted, remaining)
-        objective = (y * pulls).sum(axis=0)
-        return ViewCoefficients(
-            self.tied.expansion(pulls), self._by_sample(fitted), self._by_sample(held_out), objective
-        )
+            dual = self.tied.expansion(pulls)
+        held_out = self._by_sample(self._left_out(y, fitted, remaining))
+        return ViewCoefficients(dual, self._by_sample(fitted), held_out, (y * pulls).sum(axis=0))
 
     def hinge(
         self, signs: Array, codes: NDArray[np.int64], *, tol: float = 1e-12, max_iter: int = 100, n_folds: int = 5
@@ -201,7 +200,7 @@ class CoRegularizedViews:
         return pulls, objective, n_iter
 
     def _curvature(self, used: NDArray[np.intp], signs: Array) -> Curvature:
-        if self.tied.in_features and self.tied.factor.shape[1] < len(used):
+        if self.tied.in_features and self.tied.n_features < len(used):
             return FactoredCurvature(np.sqrt(0.5) * signs[:, None] * self.tied.factor[used])
         return DenseCurvature(0.5 * self.tied.covariance[np.ix_(used, used)] * np.outer(signs, signs))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
 
 from coview.inference._kernel_blocks import KernelBlock, KernelFeatures
@@ -76,24 +76,31 @@ class TiedKernels:
     @cached_property
     def factor(self) -> Array:
         """F with F F' that kernel (n_pairs, n_features), where all kernels are linear and narrow."""
-        return self._feature_factor.half_solve(self._dense_label_features.T).T
+        return self._feature_factor.half_solve(self.label_features.T).T
 
     @cached_property
     def in_features(self) -> bool:
         """Whether the features of all views are fewer than the contrasts, or than the labeled pairs."""
-        widths = [block.n_features if isinstance(block, KernelFeatures) else np.inf for block in self.kernels]
-        return bool(sum(widths) < max(self.ties.shape[0], len(self.pairs[0])))
+        return bool(self.n_features < max(self.ties.shape[0], len(self.pairs[0])))
+
+    @property
+    def n_features(self) -> float:
+        """Of all views; infinite where a kernel is known by its values."""
+        return sum(block.n_features if isinstance(block, KernelFeatures) else np.inf for block in self.kernels)
 
     def expansion(self, pulls: Array) -> list[Array]:
         """Coefficients over the samples of each view (n_v, k), for coefficients over the labeled pairs (n_pairs, k)."""
         if self.in_features:
-            weights = self._feature_factor.solve(self._dense_label_features.T @ pulls)
-            tied = sum(
-                A @ w - np.outer(c, right @ w)
-                for (A, c, right), w in zip(self._tie_features, self._split(weights), strict=True)
-            )
-        else:
-            tied = self._tie_factor.half_solve(self._half @ pulls, transposed=True)
+            return self.expansion_of_weights(pulls, self._feature_factor.solve(self.label_features.T @ pulls))
+        return self._expansion(pulls, self._tie_factor.half_solve(self._half @ pulls, transposed=True))
+
+    def expansion_of_weights(self, pulls: Array, weights: Array) -> list[Array]:
+        """The same where weights of the features (n_features, k) are known."""
+        parts = zip(self._tie_features, self._split(weights), strict=True)
+        return self._expansion(pulls, sum(A @ w - np.outer(c, right @ w) for (A, c, right), w in parts))
+
+    def _expansion(self, pulls: Array, tied: Any) -> list[Array]:
+        """From coefficients over the labeled pairs and the ties."""
         parts = zip(self._label_parts, self._tie_parts, self.ridge, strict=True)
         return [np.asarray((labels.T @ pulls - ties.T @ tied) / ridge) for labels, ties, ridge in parts]
 
@@ -177,10 +184,29 @@ class TiedKernels:
         return [self._features(part, v) for v, part in enumerate(self._tie_parts)]
 
     @cached_property
-    def _dense_label_features(self) -> Array:
-        """Features of the labeled pairs, all views side by side (n_pairs, n_features)."""
-        parts = [self._features(part, v) for v, part in enumerate(self._label_parts)]
-        return np.hstack([(A.toarray() if sparse.issparse(A) else A) - np.outer(c, w) for A, c, w in parts])
+    def label_features(self) -> Array:
+        """Features of the labeled pairs, those of each view beside the others' (n_pairs, n_features)."""
+        return np.asarray(linalg.block_diag(*self._label_blocks))
+
+    @cached_property
+    def _label_blocks(self) -> list[Array]:
+        """Features of the labeled samples of each view (n_labeled_v, p_v), over the root of its ridge."""
+        blocks = []
+        for v, part in enumerate(self._label_parts):
+            A, c, w = self._features(part[np.diff(part.indptr) > 0], v)
+            dense = A.toarray() if sparse.issparse(A) else A
+            blocks.append(dense - np.outer(c, w) if w.any() else dense)
+        return blocks
+
+    def labeled_system(self, prices: Array) -> Array:
+        """`feature_system` with a price on the square of each labeled pair's value (n_features, n_features)."""
+        system, start, pair = self.feature_system.copy(), 0, 0
+        for block in self._label_blocks:
+            priced = np.sqrt(prices[pair : pair + len(block)])[:, None] * block
+            end = start + block.shape[1]
+            system[start:end, start:end] += priced.T @ priced
+            start, pair = end, pair + len(block)
+        return system
 
     def _features(self, rows: sparse.csr_array, v: int) -> tuple[Any, Array, Array]:
         block: Any = self.kernels[v]
@@ -188,14 +214,21 @@ class TiedKernels:
         return rows @ block.rows / scale, rows @ block.left, block.right / scale
 
     @cached_property
-    def _feature_factor(self) -> CholeskyFactor:
-        """Of ``I + X' T' T X``."""
+    def feature_system(self) -> Array:
+        """``I + X' T' T X`` (n_features, n_features); only its lower triangle counts."""
         parts = self._tie_features
-        _check_order(sum(len(w) for _, _, w in parts), "features of the views")
-        rows = [[_crossed(one, other) for other in parts] for one in parts]
-        system = np.block(rows)
+        ends = np.cumsum([0, *(len(w) for _, _, w in parts)])
+        _check_order(int(ends[-1]), "features of the views")
+        system = np.zeros((ends[-1], ends[-1]))
+        for v, one in enumerate(parts):
+            for w in range(v + 1):
+                system[ends[v] : ends[v + 1], ends[w] : ends[w + 1]] = _crossed(one, parts[w])
         system.flat[:: len(system) + 1] += 1.0
-        return cholesky(system, name=_NAME)
+        return system
+
+    @cached_property
+    def _feature_factor(self) -> CholeskyFactor:
+        return cholesky(self.feature_system, name=_NAME)
 
     def _split(self, weights: Array) -> list[Array]:
         widths = [len(w) for _, _, w in self._tie_features]
