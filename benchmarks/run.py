@@ -3,9 +3,9 @@
     python benchmarks/run.py [NAME ...] [--n N ...] [--repeats R] [--full] [--output FILE ...]
 
 Without NAME: fixed_fit, evidence, prediction and averaging; low_rank_scale, which is long, and those of the mixtures
-(gaussian_mixture, factor_mixture, co_em, expected_kernel), acquisition, logistic and campaign run when they are named. Without
-sizes each takes its smallest, in about two minutes in all, with ``--full`` all of its own. ``--output`` writes .json, .csv or .md
-by the ending of the name, anew after each benchmark.
+(gaussian_mixture, factor_mixture, co_em, expected_kernel), acquisition, logistic, campaign and co_regularized run when they
+are named. Without sizes each takes its smallest, in about two minutes in all, with ``--full`` all of its own. ``--output`` writes
+.json, .csv or .md by the ending of the name, anew after each benchmark.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from pathlib import Path
 import averaging
 import campaign
 import co_em
+import co_regularized
 import evidence
 import expected_kernel
 import factor_mixture
@@ -36,7 +37,8 @@ MIXTURES = {
     "expected_kernel": expected_kernel,
 }
 MEASURING = {"acquisition": acquisition, "logistic": logistic, "campaign": campaign}
-BENCHMARKS = {**USUAL, "low_rank_scale": low_rank_scale, **MIXTURES, **MEASURING}
+AGREEING = {"co_regularized": co_regularized}
+BENCHMARKS = {**USUAL, "low_rank_scale": low_rank_scale, **MIXTURES, **MEASURING, **AGREEING}
 
 
 def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
