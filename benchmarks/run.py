@@ -3,9 +3,9 @@
     python benchmarks/run.py [NAME ...] [--n N ...] [--repeats R] [--full] [--output FILE ...]
 
 Without NAME: fixed_fit, evidence, prediction and averaging; low_rank_scale, which is long, and those of the mixtures
-(gaussian_mixture, factor_mixture, co_em, expected_kernel), acquisition, logistic, campaign and co_regularized run when they
-are named. Without sizes each takes its smallest, in about two minutes in all, with ``--full`` all of its own. ``--output`` writes
-.json, .csv or .md by the ending of the name, anew after each benchmark.
+(gaussian_mixture, factor_mixture, co_em, expected_kernel), acquisition, logistic, campaign, co_regularized and agreement run
+when they are named. Without sizes each takes its smallest, in about two minutes in all, with ``--full`` all of its own.
+``--output`` writes .json, .csv or .md by the ending of the name, anew after each benchmark.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import agreement
 import averaging
 import campaign
 import co_em
@@ -37,7 +38,7 @@ MIXTURES = {
     "expected_kernel": expected_kernel,
 }
 MEASURING = {"acquisition": acquisition, "logistic": logistic, "campaign": campaign}
-AGREEING = {"co_regularized": co_regularized}
+AGREEING = {"co_regularized": co_regularized, "agreement": agreement}
 BENCHMARKS = {**USUAL, "low_rank_scale": low_rank_scale, **MIXTURES, **MEASURING, **AGREEING}
 
 

@@ -1,0 +1,191 @@
+"""Learners whose views must agree: every ratio in one run, to general solvers, bare refits, and scikit-learn's models.
+
+    python benchmarks/agreement.py [n ...] [--repeats 3] [--output FILE]
+
+SVM-2K has 500 to 1,000 labeled samples of two views (5 and 8 features, RBF kernels, no probabilities). "cvxpy, Clarabel" solves
+the dual program as it is printed, Cholesky factors of both kernel matrices given; without cvxpy and Clarabel its row says so.
+"Cholesky factors" are as many factors of order 2n as the fit has steps; SVC is a machine per view, trained apart. ``objective``
+shows that all solve the same program.
+
+Co-training has 50 rounds of logistic regressions on two views of 20 features, 100 labels, a pool of 500; "bare refits" repeats
+the same 50 fits per view, on the same samples, by scikit-learn alone, "and predictions" scores as many samples in each round.
+
+The rest is that of co_regularized.py. ``ratio`` is the median of our fit over the row's.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Any
+
+import co_regularized
+import floors
+import numpy as np
+from sklearn.base import clone
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
+from timing import Row, Work, command_line, repeats_at, rows_of, seconds
+
+from coview.semi_supervised import CoTrainingClassifier
+from coview.svm import SVM2K
+
+SIZES = (500, 1000, 2000, 4000, 8000)
+# The general solver takes minutes beyond.
+LARGEST_PROGRAM = 1000
+OFTEN = 2000
+COST, TIE, EPSILON, WIDTH = 1.0, 0.1, 0.1, 3.0
+ROUNDS, LABELED, POOL = 50, 100, 500
+PEER = "cvxpy, Clarabel"
+OTHERS = (co_regularized,)
+
+
+@dataclass(frozen=True)
+class Tied:
+    """Two views of two classes, all labeled."""
+
+    n: int
+
+    @cached_property
+    def signs(self) -> np.ndarray:
+        """Class of each sample, -1 or 1."""
+        return np.where(np.random.default_rng(0).integers(2, size=self.n) == 1, 1.0, -1.0)
+
+    @cached_property
+    def views(self) -> list[np.ndarray]:
+        """Noise, and the class in every column."""
+        rng = np.random.default_rng(1)
+        return [0.7 * self.signs[:, None] + rng.normal(size=(self.n, width)) for width in (5, 8)]
+
+    def model(self) -> SVM2K:
+        """Fitted."""
+        model = SVM2K(RBF(WIDTH), C=COST, D=TIE, epsilon=EPSILON, probability=False)
+        return model.fit(self.views, self.signs)
+
+    def machines(self) -> list[SVC]:
+        """One per view, apart."""
+        return [SVC(C=COST, gamma=0.5 / WIDTH**2).fit(X, self.signs) for X in self.views]
+
+    def general(self) -> Callable[[], float]:
+        """The dual program, built anew and solved; its value."""
+        import cvxpy
+
+        factors = [np.linalg.cholesky(RBF(WIDTH)(X) + 1e-10 * np.eye(self.n)) for X in self.views]
+
+        def work() -> float:
+            alphas, delta = [cvxpy.Variable(self.n) for _ in self.views], cvxpy.Variable(self.n)
+            ties = (-delta, delta)
+            g = [cvxpy.multiply(self.signs, a) + tie for a, tie in zip(alphas, ties, strict=True)]
+            norms = sum(cvxpy.sum_squares(L.T @ v) for L, v in zip(factors, g, strict=True))
+            value = sum(cvxpy.sum(a) for a in alphas) - EPSILON * cvxpy.norm1(delta) - 0.5 * norms
+            limits = [bound for a in alphas for bound in (a >= 0.0, a <= COST)]
+            limits += [cvxpy.abs(delta) <= TIE, *(cvxpy.sum(v) == 0.0 for v in g)]
+            return float(cvxpy.Problem(cvxpy.Maximize(value), limits).solve(solver=cvxpy.CLARABEL))
+
+        return work
+
+
+def tied_machines(n: int, repeats: int) -> list[Row]:
+    """SVM-2K and what stands beside it."""
+    problem = Tied(n)
+    model = problem.model()
+    works: dict[str, Work] = {"SVM-2K": problem.model}
+    installed = find_spec("cvxpy") is not None and find_spec("clarabel") is not None
+    general = problem.general() if installed else None
+    if general is not None:
+        works[PEER] = general
+    works |= {
+        "Cholesky factors": floors.run([floors.factor(2 * n)] * model.n_iter_),
+        "SVC, views apart": problem.machines,
+    }
+    rows = rows_of({"n": n, "part": "SVM-2K"}, "SVM-2K", seconds(works, repeats_at(n, repeats, OFTEN)))
+    rows[0] |= {"objective": model.objective_, "note": f"{model.n_iter_} steps"}
+    if general is None:
+        return [*rows, {"n": n, "part": "SVM-2K", "work": PEER, "note": "not installed: pip install cvxpy clarabel"}]
+    rows[1]["objective"] = general()
+    return rows
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Two views of two classes, a hundred labels."""
+
+    n: int
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """Classes of all."""
+        return np.arange(self.n) % 2
+
+    @cached_property
+    def views(self) -> dict[str, np.ndarray]:
+        """Noise, and the class in every column."""
+        rng = np.random.default_rng(0)
+        return {name: 0.3 * self.codes[:, None] + rng.normal(size=(self.n, 20)) for name in ("a", "b")}
+
+    def model(self) -> CoTrainingClassifier:
+        """Fitted, without the history as a table."""
+        labels = np.where(np.arange(self.n) < LABELED, self.codes, -1)
+        model = CoTrainingClassifier(LogisticRegression(), n_rounds=ROUNDS, pool_size=POOL, random_state=0)
+        return model.fit(self.views, labels)
+
+    def labeled_by_round(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Positions and classes of the labeled samples at the start of each round."""
+        history = self.model().labeling_history_.drop_duplicates("sample")
+        positions, classes = np.arange(LABELED), self.codes[:LABELED]
+        rounds = []
+        for number in range(1, ROUNDS + 1):
+            rounds.append((positions, classes))
+            new = history[history["round"] == number]
+            positions = np.concatenate([positions, new["sample"].to_numpy()])
+            classes = np.concatenate([classes, new["label"].to_numpy()])
+        return rounds
+
+    def refits(self, rounds: Sequence[tuple[np.ndarray, np.ndarray]], *, predict: bool) -> Work:
+        """The same fits by scikit-learn alone."""
+        template: Any = LogisticRegression()
+
+        def work() -> None:
+            for positions, classes in rounds:
+                for X in self.views.values():
+                    fitted = clone(template).fit(X[positions], classes)
+                    if predict:
+                        fitted.predict_proba(X[:POOL])
+
+        return work
+
+
+def co_training(n: int, repeats: int) -> list[Row]:
+    """Fifty rounds and fifty refits of each view."""
+    problem = Rounds(n)
+    rounds = problem.labeled_by_round()
+    works: dict[str, Work] = {
+        "co-training": problem.model,
+        "bare refits": problem.refits(rounds, predict=False),
+        "bare refits and predictions": problem.refits(rounds, predict=True),
+    }
+    rows = rows_of({"n": n, "part": "co-training"}, "co-training", seconds(works, repeats))
+    rows[0]["note"] = f"{ROUNDS} rounds, {len(rounds[-1][0])} labels at the last"
+    return rows
+
+
+def measure(sizes: Sequence[int] = SIZES, repeats: int = 3) -> Iterator[Row]:
+    """One row per size and work."""
+    for n in sizes:
+        if n <= LARGEST_PROGRAM:
+            yield from tied_machines(n, repeats)
+        yield from co_training(n, repeats)
+        for part in OTHERS:
+            for row in part.measure([n], repeats):
+                yield {"n": n, "part": part.__name__} | row
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run this benchmark by itself."""
+    return command_line(measure, SIZES, argv, "agreement: SVM-2K beside a general solver, co-training beside refits")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
