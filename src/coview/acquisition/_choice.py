@@ -132,10 +132,20 @@ def _best(candidates: Places, utilities: Array, basket: Basket, by: str, shortli
 
 
 def _with_following(
-    scores: Scores, basket: Basket, candidates: Places, utilities: Array, by: str, shortlist: int, depth: int
+    scores: Scores,
+    basket: Basket,
+    candidates: Places,
+    utilities: Array,
+    by: str,
+    shortlist: int,
+    depth: int,
+    before: tuple[float, float] = (0.0, 0.0),
 ) -> tuple[Array, Array]:
-    """Utility and price of each candidate together with the best that may follow it, where that is better than it alone."""
-    totals, prices = utilities[candidates].copy(), basket.prices[candidates].copy()
+    """Utility and price of each candidate together with the best that may follow it, where that is better than it alone.
+
+    ``before`` is added to both: what was chosen on the way here.
+    """
+    totals, prices = utilities[candidates] + before[0], basket.prices[candidates] + before[1]
     for place, candidate in enumerate(candidates):
         after, then = scores.branch(), basket.copy()
         after.take(int(candidate))
@@ -143,14 +153,14 @@ def _with_following(
         following = then.open()
         if not following.size:
             continue
-        following = _best(following, utilities, then, by, shortlist)
-        fresh = utilities.copy()
+        following, fresh = _best(following, utilities, then, by, shortlist), utilities.copy()
         fresh[following] = after.score(following)
-        further, costs = fresh[following], then.prices[following]
+        so_far = float(totals[place]), float(prices[place])
         if depth > 1:
-            further, costs = _with_following(after, then, following, fresh, by, shortlist, depth - 1)
-        chains = np.append(totals[place] + further, totals[place])
-        paid = np.append(prices[place] + costs, prices[place])
+            further, costs = _with_following(after, then, following, fresh, by, shortlist, depth - 1, so_far)
+        else:
+            further, costs = fresh[following] + so_far[0], then.prices[following] + so_far[1]
+        chains, paid = np.append(further, so_far[0]), np.append(costs, so_far[1])
         best = int(np.argmax(_ordering(chains, paid, by)))
         totals[place], prices[place] = chains[best], paid[best]
     return totals, prices
