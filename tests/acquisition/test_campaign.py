@@ -264,6 +264,8 @@ def test_values_are_checked():
     for bad in ([0.0, np.nan], [np.inf, 0.0]):
         with pytest.raises(ViewError, match="finite and complete"):
             held.tell("p1", view="genes", values=bad)
+    with pytest.raises(ViewError, match=r"complete; 'g1' are not"):
+        held.tell("p1", view="genes", values={"g1": None, "g2": 0.0})
     with pytest.raises(ViewError, match="must be numbers"):
         held.tell("p1", view="genes", values=["high", 0.0])
     with pytest.warns(UserWarning, match=r"'genes' of sample 'p1'.*g1 = 900 \(seen: .* to .*\).*Check the unit"):
@@ -276,6 +278,20 @@ def test_values_are_checked():
     ):
         with pytest.raises(ValueError, match="either view and values, or label"):
             held.tell("p1", **arguments)
+
+
+def test_a_part_of_a_view_is_told_only_where_gaps_are_known():
+    lab = np.array([[0.0, 1.0, 2.0, 3.0], [1.0, 1.5, np.nan, 2.0], [0.5, 1.2, 2.1, 2.2], [0.3] * 4])
+    presence = np.array([[1, 1], [1, 1], [1, 1], [1, 0]], dtype=bool)
+    start = Views(
+        {"ct": [[0.0], [1.0], [0.2], [0.9]], "lab": pd.DataFrame(lab, columns=list("abcd"))}, presence=presence
+    )
+    held = Campaign(model(), start, [0, 1, -1, -1], criterion="random")
+    with pytest.raises(ViewError, match=r"'lab' of sample '3' must be finite and complete; 'b', 'd' are not"):
+        held.tell(3, view="lab", values={"a": 0.5, "b": None, "c": None, "d": None})
+    with pytest.raises(ViewError, match=r"'a', 'b', 'c', 'd' are not.*Close the pair"):
+        held.tell(3, view="lab", values=[None] * 4)
+    assert held.tell(3, view="lab", values={"a": 0.5, "b": 1.1, "c": None, "d": 2.5})
 
 
 def test_settings_are_checked(tmp_path):

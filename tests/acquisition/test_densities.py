@@ -2,9 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from coview import Views
+from coview.acquisition import Campaign, view_utilities
 from coview.acquisition._densities import GrowingDensity, resolve_density
+from coview.exceptions import ViewError
+from coview.gaussian_process import BayesianCoTrainingClassifier
 from coview.mixture import ClassConditionalGaussianMixture, IncompleteGaussianMixture
 
 from .small_problems import problem
@@ -75,3 +79,22 @@ def test_with_the_first_label_classes_have_densities_of_their_own():
     density = GrowingDensity("auto").after(views, np.full(len(labels), None), 0)
     assert not hasattr(density.fitted, "classes_")
     assert density.after(later, labels, 0).fitted.classes_.tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("criterion", ["expected_entropy", "mutual_information", "a_optimality"])
+def test_views_of_which_no_density_is_estimated_are_named(criterion):
+    rng = np.random.default_rng(0)
+    presence = np.array([[1, 1], [1, 0], [0, 1], [1, 1], [1, 0], [1, 1]], dtype=bool)
+    y = [0, 1, 0, 1, -1, -1]
+    words = sparse.random(6, 40, density=0.2, random_state=0, format="csr")
+    model = BayesianCoTrainingClassifier("linear", hyperparameters="fixed")
+    text = Views({"words": words, "ct": rng.normal(size=(6, 2))}, presence=presence)
+    with pytest.raises(ViewError, match=r"dense views, and 'words' is sparse.*TruncatedSVD.*'variance' or 'random'"):
+        view_utilities(model, text, y, criterion=criterion)
+    wide = Views({"genes": rng.normal(size=(6, 100_000)), "ct": rng.normal(size=(6, 2))}, presence=presence)
+    with pytest.raises(ViewError, match=r"for 5000 features .* there are 100002, 100000 of them in 'genes'.*PCA"):
+        view_utilities(model, wide, y, criterion=criterion)
+    for views in (text, wide):
+        held = Campaign(model, views, y)
+        for kind, other in (("views", "variance"), ("views", "random"), ("labels", None)):
+            assert len(held.ask(2, kind=kind, criterion=other)) == 2

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from coview import Views
@@ -151,6 +152,23 @@ def test_more_classes_are_one_against_the_rest(learn):
     np.testing.assert_allclose(model.predict_proba(blocks), odds / odds.sum(axis=1, keepdims=True))
 
 
+COLLAPSES = pytest.mark.filterwarnings("ignore:The precisions that .* hold its weights at zero")
+
+
+def test_weights_at_zero_are_said_to_be_so_and_the_remedy_works():
+    rng = np.random.default_rng(0)
+    codes = np.arange(60) % 2
+    blocks = [rng.normal(size=(60, width)) + 0.3 * codes[:, None] for width in (5, 4)]
+    y = np.where(np.arange(60) < 12, codes, -1)
+    with pytest.warns(ConvergenceWarning, match=r"weights at zero: .* differ by 0\.03\d* at.*hyper_priors=") as caught:
+        flat = Model(learn=True).fit(blocks, y)
+    assert len(caught) == 1
+    assert np.ptp(flat.label_distributions_[:, 0]) < 0.0125
+    other = Model(learn=True, hyper_priors={"co_regularization": (1, 100)}).fit(blocks, y)
+    assert np.ptp(other.label_distributions_[:, 0]) > 0.2
+
+
+@COLLAPSES
 @pytest.mark.parametrize("seed", range(4))
 def test_learning_climbs(seed):
     blocks, y = draw(seed, widths=(3, 5, 2))
@@ -173,6 +191,7 @@ def test_terms_given_as_zero_stay_out():
     np.testing.assert_allclose(np.diagonal(model.prior_precision_)[[3, 8]], 0.01)  # constants, not learned
 
 
+@COLLAPSES
 def test_shared_smoothness_is_one_precision_and_the_rest_one_per_view():
     blocks, y = draw(widths=(3, 4, 2))
     assert smooth_model(learn=True).fit(blocks, y).expected_precisions_["smoothness"].shape == ()

@@ -152,15 +152,9 @@ class CampaignData:
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
     def _check_finite(self, sample: Any, view: str, numbers: Array, names: list[str]) -> None:
-        bad = ~np.isfinite(numbers)
-        block = self.views[view]
-        if (
-            not sparse.issparse(block)
-            and block.dtype.kind == "f"
-            and np.isnan(block).any()
-            and not np.isnan(numbers).all()
-        ):
-            bad = np.isinf(numbers)  # the view had gaps from the start
+        bad, block = ~np.isfinite(numbers), self.views[view]
+        if not sparse.issparse(block) and block.dtype.kind == "f" and not np.isnan(numbers).all():
+            bad &= np.isinf(numbers) | ~np.isnan(block).any(axis=0)  # a feature may have had gaps from the start
         if bad.any():
             raise ViewError(
                 f"The values of view {view!r} of sample {str(sample)!r} must be finite and complete; "

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import ndtri
 from scipy.stats import qmc
 from sklearn.base import clone
@@ -17,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from coview.exceptions import ViewError
 from coview.inference import covariance_root
 from coview.mixture import ClassConditionalGaussianMixture, IncompleteGaussianMixture
-from coview.views import Views
+from coview.views import Views, some
 
 __all__ = ["GrowingDensity", "PossibleValues", "ViewDensity", "resolve_density"]
 
@@ -157,11 +158,7 @@ def resolve_density(density: Any, views: Views, labels: NDArray[Any] | None, ran
     if isinstance(density, str):
         if density != "auto":
             raise ValueError(f"density must be 'auto' or a mixture of coview.mixture; got {density!r}.")
-        if views.shape[1] > _MOST:
-            raise ViewError(
-                f"The views have {views.shape[1]} features together, and what missing ones may hold is estimated for {_MOST} at "
-                "most. Reduce wide views first, say with sklearn.decomposition.PCA, or use criterion='variance' or 'random'."
-            )
+        _refuse_views(views)
         wide = max(views.n_features.values()) > _WIDEST
         if labels is None or all(label is None for label in labels):
             labels = None
@@ -180,6 +177,24 @@ def resolve_density(density: Any, views: Views, labels: NDArray[Any] | None, ran
     except NotFittedError:
         return clone(density).fit(views, labels)
     return density
+
+
+def _refuse_views(views: Views) -> None:
+    """Refuse views of which no density is estimated; they may be scored by criteria that need none."""
+    remedy = "or use a criterion that needs no density: 'variance' or 'random' of views, or any of labels"
+    held = [name for name in views.names if sparse.issparse(views[name])]
+    if held:
+        raise ViewError(
+            f"What missing views may hold is estimated for dense views, and {some(held)} {'is' if len(held) == 1 else 'are'} "
+            f"sparse. Reduce sparse views first, say with sklearn.decomposition.TruncatedSVD, {remedy}."
+        )
+    if views.shape[1] > _MOST:
+        widest = max(views.names, key=views.n_features.__getitem__)
+        raise ViewError(
+            f"What missing views may hold is estimated for {_MOST} features of all views together at most; there are "
+            f"{views.shape[1]}, {views.n_features[widest]} of them in {widest!r}. Reduce wide views first, say with "
+            f"sklearn.decomposition.PCA, {remedy}."
+        )
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, LabeledClassifierMixin, MultiViewEstimator, StrOptions
@@ -32,6 +30,8 @@ from coview.linear_model._logistic_parameters import (
     logistic_posteriors,
     per_feature,
     per_view,
+    warn_of_collapse,
+    warn_of_iterations,
     with_constant,
 )
 from coview.views import Views, some
@@ -119,7 +119,7 @@ class CoRegularizedLogisticRegression(LabeledClassifierMixin, MultiViewEstimator
     probabilities scaled to sum to one. A Newton step takes time
     O(n d^2 + d^3); for a view with more features than samples d is the number of samples, and with fewer labels than weights
     only one factorization is of that order. Smoothness takes memory O(n^2). With ``learn`` every term has its own normalizer, so
-    that the iterations climb a proper objective; it may have several tops.
+    that the iterations climb a proper objective. It may have several tops; one holds all weights near zero: a warning says so.
 
     References
     ----------
@@ -224,7 +224,10 @@ class CoRegularizedLogisticRegression(LabeledClassifierMixin, MultiViewEstimator
             self._fit_learned(terms, signs, codes >= 0)
         else:
             self._fit_fixed(terms, signs, codes >= 0)
-        self.label_distributions_ = class_probabilities(self._view_odds(views))
+        odds = self._view_odds(views)
+        if self.learn:
+            warn_of_collapse(type(self).__name__, odds)
+        self.label_distributions_ = class_probabilities(odds)
         self._fitted_to = fingerprint(views, codes)
         return self
 
@@ -293,12 +296,7 @@ class CoRegularizedLogisticRegression(LabeledClassifierMixin, MultiViewEstimator
 
     def _warn_unless_converged(self, changes: list[float]) -> None:
         if not self.converged_:
-            warnings.warn(
-                f"{type(self).__name__} stopped after {self.n_iter_} iterations, before it converged: weights still changed by "
-                f"{max(changes):.1e} of the largest, the tolerance is {self.tol:.1e}. Raise max_iter, or accept a larger tol.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            warn_of_iterations(type(self).__name__, self.n_iter_, max(changes), self.tol)
 
     def _store_weights(
         self, modes: list[LogisticMode], designs: list[LogisticDesign], precisions: list[PriorPrecisions]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, log_expit, softmax
+from sklearn.exceptions import ConvergenceWarning
 
 from coview.inference import GammaPriors, LogisticPosterior, gaussian_affinity
 from coview.views import Views
@@ -22,10 +24,15 @@ __all__ = [
     "logistic_posteriors",
     "per_feature",
     "per_view",
+    "warn_of_collapse",
+    "warn_of_iterations",
     "with_constant",
 ]
 
 Array = NDArray[np.float64]
+
+# Log odds that differ by less between all samples are those of weights at zero.
+_COLLAPSED = 0.05
 
 
 def per_view(value: Any, names: Sequence[str], parameter: str, *, positive: bool = False) -> Array:
@@ -141,3 +148,26 @@ def class_probabilities(odds: Array) -> Array:
     if odds.shape[1] == 1:
         return np.hstack([expit(-odds), expit(odds)])
     return np.asarray(softmax(log_expit(odds), axis=1))
+
+
+def warn_of_iterations(name: str, n_iter: int, change: float, tol: float) -> None:
+    """Warn of a fit that stopped before it converged."""
+    warnings.warn(
+        f"{name} stopped after {n_iter} iterations, before it converged: weights still changed by {change:.1e} of the largest, "
+        f"the tolerance is {tol:.1e}. Raise max_iter, or accept a larger tol.",
+        ConvergenceWarning,
+        stacklevel=5,
+    )
+
+
+def warn_of_collapse(name: str, odds: Array) -> None:
+    """Warn where learned precisions hold all weights at zero: log odds (n_samples, n_classifiers) of all samples are alike."""
+    spread = float(np.ptp(odds, axis=0).max(initial=0.0))
+    if spread < _COLLAPSED:
+        warnings.warn(
+            f"The precisions that {name} learned hold its weights at zero: the log odds of samples differ by {spread:.2g} at "
+            "most, so that all are predicted alike. Expect smaller precisions, say by "
+            "hyper_priors={'co_regularization': (1, 100)}, or give precisions and leave learn=False.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
