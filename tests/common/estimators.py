@@ -96,7 +96,7 @@ def small(name: str, **changes: Any) -> MultiViewEstimator:
     if name.startswith("PosteriorConsistencyGP"):
         parameters = {"hyperparameters": "fixed", "consistency": 0.01, "noise_variance": 0.3}
     if name == "PosteriorConsistencyGPClassifierCV":  # folds depend on the order of rows, so there is one choice
-        parameters |= {"consistency": [0.01], "view_weights": "equal", "cv": KFold(2)}
+        parameters |= {"consistency": [0.01], "view_weights": "equal", "cv": KFold(2, shuffle=True, random_state=0)}
     if name in OF_ESTIMATORS:
         parameters = OF_ESTIMATORS[name]
     if name in SUPERVISED:
