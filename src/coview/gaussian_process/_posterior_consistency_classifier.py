@@ -15,7 +15,7 @@ from coview.gaussian_process._posterior_consistency_base import PosteriorConsist
 from coview.labels import encode_labels
 from coview.views import Views
 
-__all__ = ["PosteriorConsistencyGPClassifier"]
+__all__ = ["PosteriorConsistencyGPClassifier", "positions_given"]
 
 Array = NDArray[np.float64]
 
@@ -197,7 +197,7 @@ class PosteriorConsistencyGPClassifier(LabeledClassifierMixin, PosteriorConsiste
 
     def _select_and_solve(self, start: Parameters, codes: NDArray[np.int64]) -> None:
         """The fit, on all samples or on those given; or on the consistent set of the former (Algorithm 2)."""
-        subset = None if isinstance(self.selective, bool | np.bool_) else _positions(self.selective, codes)
+        subset = None if isinstance(self.selective, bool | np.bool_) else positions_given(self.selective, len(codes))
         point = self._searched(start, subset, []) if self.hyperparameters == "maximize" else start
         self._keep(point, subset)
         self.consistent_set_ = self._consistent(codes)
@@ -331,9 +331,9 @@ def _found(means: Array, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
     return np.asarray(means.argmax(axis=1) == codes)
 
 
-def _positions(selective: Any, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Samples given by position or by truth values."""
-    given, n = np.asarray(selective), len(codes)
+def positions_given(selective: Any, n: int) -> NDArray[np.bool_]:
+    """Of n samples those given by position or by truth values (n,)."""
+    given = np.asarray(selective)
     if given.dtype == bool and given.shape == (n,):
         return given
     given = given.astype(np.intp) if not given.size else given

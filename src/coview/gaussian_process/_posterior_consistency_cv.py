@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ShuffleSplit, check_cv
 
 from coview.base import StrOptions
-from coview.gaussian_process._posterior_consistency_classifier import PosteriorConsistencyGPClassifier
+from coview.gaussian_process._posterior_consistency_classifier import PosteriorConsistencyGPClassifier, positions_given
 from coview.labels import encode_labels, labeled_rows
 from coview.views import Views
 
@@ -87,7 +87,6 @@ class PosteriorConsistencyGPClassifierCV(PosteriorConsistencyGPClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PosteriorConsistencyGPClassifier._parameter_constraints,
-        "selective": ["boolean"],
         "view_weights": ["array-like", StrOptions({"equal"}), None],
         "consistency": ["array-like"],
         "cv": ["cv_object"],
@@ -103,7 +102,7 @@ class PosteriorConsistencyGPClassifierCV(PosteriorConsistencyGPClassifier):
         consistency: Any = _CONSISTENCIES,
         cv: Any = None,
         jitter: float = 1e-4,
-        selective: bool = False,
+        selective: Any = False,
         hyperparameters: str = "maximize",
         approximation: str = "exact",
         n_components: int | None = 100,
@@ -158,14 +157,15 @@ class PosteriorConsistencyGPClassifierCV(PosteriorConsistencyGPClassifier):
         self._validate_params()
         views, target = self._validate_views_target(X, y, reset=True)
         encode_labels(target, missing_label=self.missing_label, classes=self.classes, min_classes=2)
-        self._choose(views, target, False)
-        if self.selective:
+        given = None if isinstance(self.selective, bool | np.bool_) else positions_given(self.selective, len(views))
+        self._choose(views, target, given)
+        if given is None and self.selective:
             plain = self._plain(self.view_weights_, self.consistency_).fit(views, target)
             chosen = np.isin(np.arange(len(views)), plain.consistent_set_)
             self._choose(views, target, chosen)
         return self._fit_views(views, target)
 
-    def _choose(self, views: Views, target: NDArray[Any], selective: Any) -> None:
+    def _choose(self, views: Views, target: NDArray[Any], selective: NDArray[np.bool_] | None) -> None:
         """The best candidates, with posteriors compared on all samples or on those given."""
         weights = _weight_candidates(self.view_weights, len(views.names))
         ties = np.sort(np.asarray(self.consistency, dtype=np.float64).ravel())
@@ -216,12 +216,12 @@ class PosteriorConsistencyGPClassifierCV(PosteriorConsistencyGPClassifier):
         split: tuple[NDArray[np.intp], NDArray[np.intp]],
         weights: Array,
         ties: Array,
-        selective: Any,
+        selective: NDArray[np.bool_] | None,
     ) -> Array:
         """Accuracy and mean log probability of every pair on the labels left out (2, n_weights, n_ties)."""
         train, test = split
         scores = np.empty((2, len(weights), len(ties)))
-        part = selective if isinstance(selective, bool) else selective[train]
+        part: Any = False if selective is None else selective[train]
         seen, held = views[train], views[test]
         for i, a in enumerate(weights):
             start: dict[str, Any] = {}
