@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA
 
 from coview.datasets import fetch
 
-__all__ = ["DATASETS", "PUBLISHED", "SAMPLES", "Problem", "load_problems"]
+__all__ = ["DATASETS", "PUBLISHED", "SAMPLES", "WITH_CLASS", "Problem", "load_problems"]
 
 UNIVERSITIES = ("cornell", "washington", "wisconsin", "texas")
 DATASETS = ("webkb_universities", "uci/ionosphere")

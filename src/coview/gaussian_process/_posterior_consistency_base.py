@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -15,16 +16,19 @@ from coview.base import Interval, MultiViewEstimator, StrOptions
 from coview.exceptions import ViewError
 from coview.gaussian_process._consistency_objective import ConsistencyObjective, ExactView, LowRankView
 from coview.gaussian_process._consistency_search import search_parameters
-from coview.gaussian_process._parameters import Parameters
+from coview.gaussian_process._parameters import Parameters, theta_of
 from coview.gaussian_process._user_settings import numbers_per_view
 from coview.inference import PosteriorConsistency, combine_view_moments
 from coview.kernels import KernelLike, PrecomputedKernel, diagonal, gram, kernel_per_view, resolve_kernel
-from coview.linalg import CholeskyFactor
+from coview.linalg import CholeskyFactor, one_blas_thread
 from coview.views import Views, some
 
 __all__ = ["PosteriorConsistencyModel"]
 
 Array = NDArray[np.float64]
+
+# Up to so many samples, threads of BLAS wait for each other longer than they work.
+_SMALL = 500
 
 
 class PosteriorConsistencyModel(MultiViewEstimator):
@@ -91,7 +95,8 @@ class PosteriorConsistencyModel(MultiViewEstimator):
                 raise ViewError(
                     f"View {name!r} has kernel='precomputed', which has no features. Use approximation='exact'."
                 )
-            theta = np.zeros(0) if isinstance(kernel, str) else np.asarray(getattr(kernel, "theta", np.zeros(0)))
+            with np.errstate(divide="ignore"):
+                theta = theta_of(kernel)
             if not np.isfinite(theta).all():
                 raise ValueError(
                     f"The kernel {kernel} of view {name!r} has a parameter of zero or infinity that is free. Declare it "
@@ -110,6 +115,10 @@ class PosteriorConsistencyModel(MultiViewEstimator):
                 views.append(ExactView(name, block, float(self.jitter)))
         return ConsistencyObjective(views, problem, Parameters(live, point.view_variances, None))
 
+    def _threads(self) -> AbstractContextManager[Any]:
+        """One BLAS thread where matrices are small."""
+        return one_blas_thread(len(self._labeled) <= _SMALL)
+
     def _live(self, j: int, kernel: KernelLike) -> KernelLike:
         """A kernel that can be evaluated, for given values too."""
         if isinstance(kernel, str):
@@ -120,9 +129,9 @@ class PosteriorConsistencyModel(MultiViewEstimator):
         """The best point for samples compared on a subset; ``starts`` come on top of the point itself."""
         objective = self._objective(point, subset)
         scale = float(np.square(self._targets[self._labeled]).mean())
-        best = search_parameters(
-            objective, starts, scale, int(self.n_restarts), check_random_state(self.random_state), int(self.max_iter)
-        )
+        state = check_random_state(self.random_state)
+        with self._threads():
+            best = search_parameters(objective, starts, scale, int(self.n_restarts), state, int(self.max_iter))
         self.n_iter_ += best.n_iter
         found = objective.point.at(best.theta)
         kernels = [old if isinstance(old, str) else new for old, new in zip(point.kernels, found.kernels, strict=True)]
@@ -134,7 +143,8 @@ class PosteriorConsistencyModel(MultiViewEstimator):
         self.kernels_, self.noise_variances_ = list(point.kernels), point.view_variances
         objective = self._objective(point, subset)
         posteriors, _ = objective.posteriors(objective.point)
-        found = objective.problem.evaluate(posteriors)
+        with self._threads():
+            found = objective.problem.evaluate(posteriors)
         self.objective_ = found.objective
         self.log_marginal_likelihoods_, self.divergences_ = found.log_evidences, found.divergences
         self._weights_in_means: list[Array] = []

@@ -11,10 +11,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process.kernels import Kernel
 from sklearn.model_selection import ShuffleSplit, check_cv
 
 from coview.base import StrOptions
+from coview.gaussian_process._parameters import Parameters
 from coview.gaussian_process._posterior_consistency_classifier import PosteriorConsistencyGPClassifier, positions_given
 from coview.labels import encode_labels, labeled_rows
 from coview.views import Views
@@ -67,7 +70,8 @@ class PosteriorConsistencyGPClassifierCV(PosteriorConsistencyGPClassifier):
     Notes
     -----
     Algorithms 1 and 2 of [1]_, with accuracies averaged over the splits (as printed, they are compared across splits, so that the
-    choice depends on their order). In each split, a search starts where that of the next smaller consistency ended.
+    choice depends on their order). A search starts where that of the next smaller consistency ended, in each split and over all
+    samples alike: a dear divergence has minima far from any evidence, which a search from elsewhere would end in.
 
     References
     ----------
@@ -163,14 +167,49 @@ class PosteriorConsistencyGPClassifierCV(PosteriorConsistencyGPClassifier):
             plain = self._plain(self.view_weights_, self.consistency_).fit(views, target)
             chosen = np.isin(np.arange(len(views)), plain.consistent_set_)
             self._choose(views, target, chosen)
+            given = chosen
+        self._selected = given
+        self._start = self._before(views, target, given)
         return self._fit_views(views, target)
+
+    def _before(self, views: Views, target: NDArray[Any], selective: NDArray[np.bool_] | None) -> dict[str, Any]:
+        """Kernels and noise variances where the search of the chosen pair starts, as in the splits."""
+        start: dict[str, Any] = {}
+        smaller = self._candidates()[self._candidates() < self.consistency_]
+        if self.hyperparameters == "maximize":
+            part: Any = False if selective is None else selective
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                for tie in smaller:
+                    model = self._plain(self.view_weights_, float(tie), selective=part, **start).fit(views, target)
+                    start = {"kernel": model.kernels_, "noise_variance": list(model.noise_variances_)}
+        return start
+
+    def _take(self, views: Views, targets: Array, labeled: NDArray[np.bool_]) -> Parameters:
+        point = super()._take(views, targets, labeled)
+        if not self._start:
+            return point
+        kernels = [clone(kernel) if isinstance(kernel, Kernel) else kernel for kernel in self._start["kernel"]]
+        return Parameters(kernels, np.array(self._start["noise_variance"]), None)
+
+    def _select_and_solve(self, start: Parameters, codes: NDArray[np.int64]) -> None:
+        point = self._searched(start, self._selected, []) if self.hyperparameters == "maximize" else start
+        self._keep(point, self._selected)
+        self.consistent_set_ = self._consistent(codes)
+        if self._selected is not None and isinstance(self.selective, bool | np.bool_):
+            self.consistent_set_ = np.flatnonzero(self._selected)
+
+    def _candidates(self) -> Array:
+        """Candidates for the consistency, increasing."""
+        ties = np.sort(np.asarray(self.consistency, dtype=np.float64).ravel())
+        if not ties.size or not np.isfinite(ties).all() or ties[0] < 0.0:
+            raise ValueError(f"consistency must list numbers that are not negative; got {self.consistency!r}.")
+        return ties
 
     def _choose(self, views: Views, target: NDArray[Any], selective: NDArray[np.bool_] | None) -> None:
         """The best candidates, with posteriors compared on all samples or on those given."""
         weights = _weight_candidates(self.view_weights, len(views.names))
-        ties = np.sort(np.asarray(self.consistency, dtype=np.float64).ravel())
-        if not ties.size or not np.isfinite(ties).all() or ties[0] < 0.0:
-            raise ValueError(f"consistency must list numbers that are not negative; got {self.consistency!r}.")
+        ties = self._candidates()
         splits = self._splits(target)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)

@@ -158,8 +158,6 @@ class PosteriorConsistencyGPRegressor(LabeledRegressorMixin, PosteriorConsistenc
         views, target = self._validate_views_target(X, y, reset=True)
         values = encode_targets(target)
         labeled = ~np.isnan(values)
-        if not labeled.any():
-            raise ValueError("y has no target that is known; give at least one.")
         known = values[labeled]
         deviation = float(known.std())
         self._center = float(known.mean()) if self.normalize_y else 0.0
