@@ -22,6 +22,9 @@ __all__ = ["CoTrainingClassifier"]
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
+# Beyond this share of a view's rows, picking them out costs more than scoring them all.
+_NEARLY_ALL = 0.8
+
 
 class CoTrainingClassifier(ViewwiseClassifier):
     r"""Co-training with any scikit-learn classifier: the views label samples for each other.
@@ -328,8 +331,12 @@ class _Learners:
         if found is None:
             return None
         estimator, known = found
-        block = self._views[self._views.names[view]][self._position[view][rows]]
-        scores = class_margins(scores_of(estimator, block, known, self._shares))
+        block, at = self._views[self._views.names[view]], self._position[view][rows]
+        if rows.size > _NEARLY_ALL * block.shape[0]:
+            told = scores_of(estimator, block, known, self._shares)[at]
+        else:
+            told = scores_of(estimator, block[at], known, self._shares)
+        scores = class_margins(told)
         scores[:, np.setdiff1d(np.arange(scores.shape[1]), known)] = -np.inf
         return scores
 

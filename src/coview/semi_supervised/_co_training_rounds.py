@@ -102,8 +102,11 @@ def nominate(scores: Array, candidates: Rows, counts: NDArray[np.int64], thresho
     samples, codes, confidences = [], [], []
     for code, count in enumerate(counts):
         column = scores[:, code]
-        order = np.lexsort((candidates, -column))[:count]
-        best = order[column[order] > threshold]
+        able = np.flatnonzero(column > threshold)
+        if able.size > count > 0:
+            # only what is as high as the last one wanted has to be sorted
+            able = able[column[able] >= np.partition(column[able], -count)[-count]]
+        best = able[np.lexsort((candidates[able], -column[able]))[:count]]
         samples.append(candidates[best])
         codes.append(np.full(best.size, code, dtype=np.int64))
         confidences.append(column[best])
