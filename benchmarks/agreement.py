@@ -7,10 +7,7 @@ the dual program as it is printed, Cholesky factors of both kernel matrices give
 "Cholesky factors" are as many factors of order 2n as the fit has steps; SVC is a machine per view, trained apart. ``objective``
 shows that all solve the same program.
 
-Co-training has 50 rounds of logistic regressions on two views of 20 features, 100 labels, a pool of 500; "bare refits" repeats
-the same 50 fits per view, on the same samples, by scikit-learn alone, "and predictions" scores as many samples in each round.
-
-The rest is that of co_regularized.py. ``ratio`` is the median of our fit over the row's.
+The rest is that of co_training_rounds.py and co_regularized.py. ``ratio`` is the median of our fit over the row's.
 """
 
 import sys
@@ -18,18 +15,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
-from typing import Any
 
 import co_regularized
+import co_training_rounds
 import floors
 import numpy as np
-from sklearn.base import clone
 from sklearn.gaussian_process.kernels import RBF
-from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 from timing import Row, Work, command_line, repeats_at, rows_of, seconds
 
-from coview.semi_supervised import CoTrainingClassifier
 from coview.svm import SVM2K
 
 SIZES = (500, 1000, 2000, 4000, 8000)
@@ -37,9 +31,8 @@ SIZES = (500, 1000, 2000, 4000, 8000)
 LARGEST_PROGRAM = 1000
 OFTEN = 2000
 COST, TIE, EPSILON, WIDTH = 1.0, 0.1, 0.1, 3.0
-ROUNDS, LABELED, POOL = 50, 100, 500
 PEER = "cvxpy, Clarabel"
-OTHERS = (co_regularized,)
+OTHERS = (co_training_rounds, co_regularized)
 
 
 @dataclass(frozen=True)
@@ -108,75 +101,11 @@ def tied_machines(n: int, repeats: int) -> list[Row]:
     return rows
 
 
-@dataclass(frozen=True)
-class Rounds:
-    """Two views of two classes, a hundred labels."""
-
-    n: int
-
-    @cached_property
-    def codes(self) -> np.ndarray:
-        """Classes of all."""
-        return np.arange(self.n) % 2
-
-    @cached_property
-    def views(self) -> dict[str, np.ndarray]:
-        """Noise, and the class in every column."""
-        rng = np.random.default_rng(0)
-        return {name: 0.3 * self.codes[:, None] + rng.normal(size=(self.n, 20)) for name in ("a", "b")}
-
-    def model(self) -> CoTrainingClassifier:
-        """Fitted, without the history as a table."""
-        labels = np.where(np.arange(self.n) < LABELED, self.codes, -1)
-        model = CoTrainingClassifier(LogisticRegression(), n_rounds=ROUNDS, pool_size=POOL, random_state=0)
-        return model.fit(self.views, labels)
-
-    def labeled_by_round(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Positions and classes of the labeled samples at the start of each round."""
-        history = self.model().labeling_history_.drop_duplicates("sample")
-        positions, classes = np.arange(LABELED), self.codes[:LABELED]
-        rounds = []
-        for number in range(1, ROUNDS + 1):
-            rounds.append((positions, classes))
-            new = history[history["round"] == number]
-            positions = np.concatenate([positions, new["sample"].to_numpy()])
-            classes = np.concatenate([classes, new["label"].to_numpy()])
-        return rounds
-
-    def refits(self, rounds: Sequence[tuple[np.ndarray, np.ndarray]], *, predict: bool) -> Work:
-        """The same fits by scikit-learn alone."""
-        template: Any = LogisticRegression()
-
-        def work() -> None:
-            for positions, classes in rounds:
-                for X in self.views.values():
-                    fitted = clone(template).fit(X[positions], classes)
-                    if predict:
-                        fitted.predict_proba(X[:POOL])
-
-        return work
-
-
-def co_training(n: int, repeats: int) -> list[Row]:
-    """Fifty rounds and fifty refits of each view."""
-    problem = Rounds(n)
-    rounds = problem.labeled_by_round()
-    works: dict[str, Work] = {
-        "co-training": problem.model,
-        "bare refits": problem.refits(rounds, predict=False),
-        "bare refits and predictions": problem.refits(rounds, predict=True),
-    }
-    rows = rows_of({"n": n, "part": "co-training"}, "co-training", seconds(works, repeats))
-    rows[0]["note"] = f"{ROUNDS} rounds, {len(rounds[-1][0])} labels at the last"
-    return rows
-
-
 def measure(sizes: Sequence[int] = SIZES, repeats: int = 3) -> Iterator[Row]:
     """One row per size and work."""
     for n in sizes:
         if n <= LARGEST_PROGRAM:
             yield from tied_machines(n, repeats)
-        yield from co_training(n, repeats)
         for part in OTHERS:
             for row in part.measure([n], repeats):
                 yield {"n": n, "part": part.__name__} | row
