@@ -3,6 +3,8 @@
 import json
 import os
 import stat
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -239,6 +241,7 @@ def test_methods_are_listed_by_what_fits_the_data(data, capsys):
     assert [line.split()[0] for line in lines if "not here: it is for regression" in line] == [
         "imputation-ridge", "imputation-pca-ridge",
     ]  # fmt: skip
+    assert [line.split()[0] for line in lines if "not here: its trees need 40 labels" in line] == ["gradient-boosting"]
 
 
 def test_methods_as_json(capsys):
@@ -278,7 +281,78 @@ def test_every_method_can_be_made_and_says_what_it_is(name):
 def test_prose_rules_out_methods_that_need_dense_columns():
     facts = _methods.DataFacts("classification", 60, 50, 6, sparse=True)
     out = [name for name, method in _methods.METHODS.items() if "dense" in (method.problem(facts) or "")]
-    assert out == [name for name in ("gradient-boosting",) if name in _methods.METHODS]
+    assert out == [
+        "co-regularized-logistic", "class-conditional-mixture", "factor-mixture", "co-em-mixture", "gradient-boosting",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "words"),
+    [
+        ("co-training", {"n_views": 1}, "makes views agree, and there is one"),
+        ("co-em", {"n_labeled": 60}, "samples without a label, and all have one"),
+        ("co-laplacian-svm", {"n_samples": 5001}, "all pairs of samples, and there are 5001; here it takes up to 5000"),
+        ("svm-2k", {"n_samples": 700, "n_views": 3}, "there are 2100 ties; here it takes up to 2000"),
+        ("class-conditional-mixture", {"n_features": 101}, "there are 101; here it takes up to 100"),
+        ("stacking", {"n_rarest": 1}, "a class has one label only"),
+        ("imputation-pca-logistic-regression", {"n_features": 3}, "it reduces columns, and there are 3 of 60"),
+        ("gradient-boosting", {"n_labeled": 39}, "need 40 labels to split at all, and there are 39"),
+        ("co-training", {"task": "regression", "n_views": 1}, "there is one"),
+        ("co-em", {"task": "regression"}, "it is for classification, and the labels ask for regression"),
+    ],
+)
+def test_a_method_says_why_it_does_not_fit(name, changes, words):
+    facts = _methods.DataFacts("classification", 60, 50, 6, sparse=False)
+    assert _methods.METHODS[name].problem(facts) is None
+    assert words in _methods.METHODS[name].problem(replace(facts, **changes))
+
+
+@pytest.mark.parametrize(
+    ("name", "target"), [(name, {"classification": "state", "regression": "stay"}[task])
+                         for name, method in _methods.METHODS.items() for task in method.tasks
+                         if name != "gradient-boosting"],
+)  # fmt: skip
+def test_every_method_fits_real_files_and_answers_from_any_view(files, model, name, target, capsys):
+    words = [files["clinical"], files["ct"], "--labels", files["labels"], "--target", target]
+    assert fit(*words, "--method", name, "--cv", "0", "-o", model) == 0
+    saved = load_model(model)
+    assert saved.record["method"] == name
+    tables = cohort(60, seed=7)
+    truth = np.where(np.arange(60) % 2 == 0, "ill", "well")
+    for part in (tables["clinical"], tables["ct"]):
+        predicted = saved.model.predict({"clinical" if "age" in part else "ct": part})
+        if target == "state":
+            right = np.mean(predicted == truth[part.index.astype(int)])
+            assert right > 0.55, (name, right)
+        else:
+            assert np.isfinite(predicted).all()
+
+
+def test_sparse_views_have_a_linear_kernel_and_many_unlabeled_samples_do_not_drown_the_labels():
+    facts = _methods.DataFacts("classification", 1000, 10, 6, sparse=True)
+    assert _methods.METHODS["co-laplacian-svm"].make(facts, 0).get_params()["kernel"] == "linear"
+    assert _methods.METHODS["svm-2k"].make(replace(facts, sparse=False), 0).kernel == "rbf"
+    assert _methods.METHODS["co-laplacian-svm"].make(facts, 0).gamma_intrinsic == pytest.approx(1e-4)
+    assert _methods.METHODS["co-em"].make(facts, 0).unlabeled_weight * 990 == pytest.approx(0.1 * 10)
+    assert _methods.METHODS["posterior-consistency"].make(facts, 3).approximation == "low_rank"
+
+
+def test_facts_are_those_of_the_data(data, model, monkeypatch):
+    seen = []
+    job = _fit.FitJob
+    monkeypatch.setattr(_fit, "FitJob", lambda *given: seen.append(job(*given)) or seen[-1])
+    assert fit(*data, "--method", "late-fusion", "--cv", "0", "-o", model) == 0
+    assert seen[0].facts == _methods.DataFacts("classification", 48, 32, 6, False, 2, 2, 16)
+    assert fit(*data[:-1], "stay", "--method", "imputation-ridge", "--cv", "0", "-o", model, "--force") == 0
+    assert seen[1].facts == _methods.DataFacts("regression", 48, 31, 6, False, 2, 0, 0)
+
+
+def test_help_and_docs_list_every_method(capsys):
+    assert run(["fit", "--help"]) == 0
+    text = capsys.readouterr().out
+    assert [name for name in _methods.METHODS if f"\n  {name} " not in text and f"\n  {name}\n" not in text] == []
+    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert [name for name in _methods.METHODS if f"`{name}`" not in page] == []
 
 
 def test_settings_of_coview_toml_hold_and_the_command_line_wins(tmp_path, capsys):

@@ -9,7 +9,7 @@ from coview.cli._conversation import conversation_options, refuse_output, say, w
 from coview.cli._data_options import data_options, read_data
 from coview.cli._fit_lines import model_facts, print_fit
 from coview.cli._layout import progress_bar
-from coview.cli._methods import DEFAULT, SIMPLE, DataFacts, chosen_method, method_lines
+from coview.cli._methods import DEFAULT, SIMPLE, DataFacts, MethodCommand, chosen_method, method_lines
 from coview.cli._record import command_line, fit_record
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _FOLDS = 5
 _MOST_PROBLEMS = 10
 
 
-@click.command()
+@click.command(cls=MethodCommand)
 @data_options
 @click.option(
     "--method", metavar="NAME", help=f"The method, {DEFAULT} unless given; 'list' lists those that fit the data."
@@ -138,12 +138,16 @@ class FitJob:
         self.encoder = TableEncoder(
             text_columns=encoder.text_columns_, categorical_columns=encoder.categorical_columns_
         )
+        counts = {} if self.labels.dtype.kind == "f" else table_set.labels.value_counts().to_dict()
         self.facts = DataFacts(
-            "regression" if self.labels.dtype.kind == "f" else "classification",
+            "classification" if counts else "regression",
             table_set.tables.n_samples,
             int(table_set.labels.count()),
             len(encoder.get_feature_names_out()),
             bool(encoder.sparse_views_),
+            len(table_set.tables.names),
+            len(counts),
+            min(counts.values(), default=0),
         )
         self.estimator = chosen_method(method, self.facts).make(self.facts, seed)
 
