@@ -57,6 +57,11 @@ class Tied:
         model = SVM2K(RBF(WIDTH), C=COST, D=TIE, epsilon=EPSILON, probability=False)
         return model.fit(self.views, self.signs)
 
+    def linear(self) -> SVM2K:
+        """With linear kernels, of rank 5 and 8."""
+        model = SVM2K("linear", C=COST, D=TIE, epsilon=EPSILON, probability=False)
+        return model.fit(self.views, self.signs)
+
     def machines(self) -> list[SVC]:
         """One per view, apart."""
         return [SVC(C=COST, gamma=0.5 / WIDTH**2).fit(X, self.signs) for X in self.views]
@@ -92,6 +97,7 @@ def tied_machines(n: int, repeats: int) -> list[Row]:
     works |= {
         "Cholesky factors": floors.run([floors.factor(2 * n)] * model.n_iter_),
         "SVC, views apart": problem.machines,
+        "SVM-2K, linear kernels": problem.linear,
     }
     rows = rows_of({"n": n, "part": "SVM-2K"}, "SVM-2K", seconds(works, repeats_at(n, repeats, OFTEN)))
     rows[0] |= {"objective": model.objective_, "note": f"{model.n_iter_} steps"}

@@ -275,6 +275,34 @@ def test_structured_and_dense_steps_agree(monkeypatch, n, missing):
         np.testing.assert_allclose(K @ a, K @ b, atol=1e-6)
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_kernels_of_low_rank_are_solved_by_their_factors(monkeypatch, missing):
+    rng = np.random.default_rng(1)
+    blocks, y = draw(200)
+    presence = rng.random((200, 2)) < 0.8 if missing else np.ones((200, 2), dtype=bool)
+    presence[~presence.any(axis=1), 0] = True
+    grams = [block[rows] @ block[rows].T for block, rows in zip(blocks, presence.T, strict=True)]
+    labeled = rng.random(200) < 0.7
+    machines = TiedMachines(grams, presence, np.array([0.5, 2.0]), 0.3, 0.1)
+    assert [factor.shape[1] for factor in machines.factors] == [2, 3]
+    low = machines.solve(y.astype(float), labeled)
+    monkeypatch.setattr("coview.inference._tied_machines._LOW_RANK", 0.0)
+    full = TiedMachines(grams, presence, np.array([0.5, 2.0]), 0.3, 0.1)
+    assert full.factors is None
+    full = full.solve(y.astype(float), labeled)
+    np.testing.assert_allclose(low.objective, full.objective, rtol=1e-9)
+    np.testing.assert_allclose(low.intercepts, full.intercepts, atol=1e-6)
+    for K, a, b in zip(grams, low.dual, full.dual, strict=True):
+        np.testing.assert_allclose(K @ a, K @ b, atol=1e-6)
+
+
+def test_a_matrix_that_is_not_positive_has_no_factor():
+    x = np.linspace(-1.0, 1.0, 30)[:, None]
+    presence = np.ones((30, 1), dtype=bool)
+    for K, positive in ((x @ x.T, True), (x @ x.T - (x**2) @ (x**2).T, False)):
+        assert (TiedMachines([K], presence, np.ones(1), 0.0, 0.0).factors is not None) == positive
+
+
 def test_any_kernel():
     blocks, y = draw()
     given = [

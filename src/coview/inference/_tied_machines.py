@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from coview.inference._quadratic_program import DenseCurvature, solve_box_program
-from coview.linalg import cholesky
+from coview.inference._quadratic_program import Curvature, DenseCurvature, FactoredCurvature, solve_box_program
+from coview.linalg import cholesky, incomplete_cholesky
 
 __all__ = ["TiedMachines", "TiedSolution"]
 
@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 
 # Programs up to this size are solved as they are, with less rounding; larger ones through their structure.
 _DENSE = 600
+# Kernel matrices whose ranks sum to at most this share of their rows enter by factors.
+_LOW_RANK = 0.3
 # A residual of this share is rounding.
 _SOLVED = 1e-14
 # Corrections of a solution by its residual: diagonals span many powers of ten near the end of the interior point method.
@@ -75,7 +77,8 @@ class TiedMachines:
     -----
     With two views and labels for all, SVM-2K [1]_. The dual has one variable per label and view and two per sample and pair
     of views, which enter the objective only through the coefficients :math:`a_v`: a step of the interior point method factors
-    one matrix with a row per sample and view, O((n m)^3 / 3) time and O((n m)^2) memory. Views that no chain of ties joins
+    one matrix with a row per sample and view, O((n m)^3 / 3) time and O((n m)^2) memory; where the ranks r of the kernel
+    matrices are small together, as of linear kernels of few features, O(n m r^2) and O(n m r). Views that no chain of ties joins
     are solved apart. Where the labels that such views meet are of one class, the constant of that class has no loss, and no norm.
 
     References
@@ -147,7 +150,22 @@ class TiedMachines:
         count, group = connected_components(sparse.csr_array(shared), directed=False)
         return [np.flatnonzero(group == g) for g in range(count)]
 
+    @cached_property
+    def factors(self) -> list[Array] | None:
+        """Factors (n_v, rank) of the kernel matrices, where they are of low rank; None where not."""
+        left = int(_LOW_RANK * sum(map(len, self.grams)))
+        found = []
+        for K in self.grams:
+            factor = _exact_factor(K, left)
+            if factor is None:
+                return None
+            found.append(factor)
+            left -= factor.shape[1]
+        return found
+
     def _group(self, views: NDArray[np.intp]) -> TiedMachines:
+        if len(views) == len(self.grams):
+            return self
         return TiedMachines(
             [self.grams[v] for v in views], self.presence[:, views], self.costs[views], self.tie, self.epsilon
         )
@@ -179,13 +197,22 @@ class _Program:
         c = np.concatenate([-np.ones(n_alpha), np.full(n_beta, epsilon)])
         mixing = np.eye(len(self.losses))
         mixing[0] = 1.0  # ties cancel in the sum over views, which tells the common part of the intercepts apart
-        curvature = self if len(c) > _DENSE else DenseCurvature(self._curved(self._map.toarray()))
         program = solve_box_program(
-            curvature, c, upper, equations=mixing @ self._sums.toarray(), tol=tol, max_iter=max_iter
+            self._curvature, c, upper, equations=mixing @ self._sums.toarray(), tol=tol, max_iter=max_iter
         )
         dual = np.split(self._map @ program.x, self._offsets[1:-1])
         intercepts = -mixing.T @ program.multipliers if self.pairs else np.array([self._middle_intercept(dual[0])])
         return TiedSolution(dual, intercepts, -program.objective, program.n_iter)
+
+    @property
+    def _curvature(self) -> Curvature:
+        """``S^T K S`` in the form that is the fastest to solve."""
+        if self._map.shape[1] <= _DENSE:
+            return DenseCurvature(self._curved(self._map.toarray()))
+        factors = self.machines.factors
+        if factors is None:
+            return self
+        return FactoredCurvature(np.asarray((self._map.T @ sparse.block_diag(factors, format="csr")).toarray()))
 
     def _middle_intercept(self, a: Array) -> float:
         """Of one machine alone: the middle of all that have the least loss, one unless every label is at a bound.
@@ -342,6 +369,17 @@ class _Program:
                 left = left - tied * result[np.where(tied[:, 0] != 0.0, self._place[samples, u], 0)]
             result[at] = left / root[samples, v, v][:, None]
         return result
+
+
+def _exact_factor(K: Array, n_components: int) -> Array | None:
+    """``F`` with ``F F^T`` equal to K up to rounding, of that many columns at most; None where there is none."""
+    if n_components < 1:
+        return None
+    found = incomplete_cholesky(lambda i: K[:, i], np.diagonal(K), n_components, rtol=1e-13)
+    scale = float(np.abs(np.diagonal(K)).max(initial=0.0))
+    probe = np.cos(np.arange(len(K)))  # a matrix that is not positive shows here, and where the columns were too few
+    apart = float(np.abs(K @ probe - found.factor @ (found.factor.T @ probe)).max(initial=0.0))
+    return found.factor if apart <= 1e-12 * max(scale, 1e-300) * len(K) else None
 
 
 def _run(positions: NDArray[np.intp]) -> slice | NDArray[np.intp]:
