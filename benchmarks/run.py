@@ -3,9 +3,9 @@
     python benchmarks/run.py [NAME ...] [--n N ...] [--repeats R] [--full] [--output FILE ...]
 
 Without NAME: fixed_fit, evidence, prediction and averaging; low_rank_scale, which is long, and those of the mixtures
-(gaussian_mixture, factor_mixture, co_em, expected_kernel), acquisition, logistic, campaign, co_regularized and agreement run
-when they are named. Without sizes each takes its smallest, in about two minutes in all, with ``--full`` all of its own.
-``--output`` writes .json, .csv or .md by the ending of the name, anew after each benchmark.
+(gaussian_mixture, factor_mixture, co_em, expected_kernel), acquisition, logistic, campaign, co_regularized, laplacian and
+agreement run when they are named. Without sizes each takes its smallest, in about two minutes in all, with ``--full`` all of its
+own. ``--output`` writes .json, .csv or .md by the ending of the name, anew after each benchmark.
 """
 
 import argparse
@@ -23,6 +23,7 @@ import expected_kernel
 import factor_mixture
 import fixed_fit
 import gaussian_mixture
+import laplacian
 import logistic
 import low_rank_scale
 import prediction
@@ -38,7 +39,7 @@ MIXTURES = {
     "expected_kernel": expected_kernel,
 }
 MEASURING = {"acquisition": acquisition, "logistic": logistic, "campaign": campaign}
-AGREEING = {"co_regularized": co_regularized, "agreement": agreement}
+AGREEING = {"co_regularized": co_regularized, "laplacian": laplacian, "agreement": agreement}
 BENCHMARKS = {**USUAL, "low_rank_scale": low_rank_scale, **MIXTURES, **MEASURING, **AGREEING}
 
 

@@ -17,7 +17,7 @@ __all__ = ["BENCHMARKS", "bench"]
 BENCHMARKS = (
     *("fixed_fit", "evidence", "prediction", "averaging", "low_rank_scale"),
     *("gaussian_mixture", "factor_mixture", "co_em", "expected_kernel", "acquisition"),
-    *("logistic", "campaign", "co_regularized", "agreement"),
+    *("logistic", "campaign", "co_regularized", "laplacian", "agreement"),
 )
 _ENDINGS = (".json", ".csv", ".md")
 
