@@ -13,6 +13,7 @@ from sklearn.svm import LinearSVC
 
 from coview import Views
 from coview.exceptions import ViewError
+from coview.gaussian_process import consistent_set
 from coview.persistence import load_model, save_model
 from coview.semi_supervised import (
     CoRegularizedLeastSquaresClassifier,
@@ -413,3 +414,44 @@ def test_saved_and_loaded(learner, tmp_path):
     again = load_model(tmp_path / "model.coview").model
     np.testing.assert_allclose(again.decision_function_per_view(blocks), model.decision_function_per_view(blocks))
     np.testing.assert_array_equal(again.predict(blocks), model.predict(blocks))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_views_tied_on_some_samples_only(learner):
+    blocks, y, _ = draw()
+    known = target(learner, y)
+    some = np.arange(60) % 3 == 0
+    model = learner("rbf").fit(blocks, known, samples_in_agreement=some)
+    by_position = learner("rbf").fit(blocks, known, samples_in_agreement=np.flatnonzero(some))
+    np.testing.assert_array_equal(model.dual_coef_, by_position.dual_coef_)
+    free = np.flatnonzero(~some)
+    free = free[free >= 20]
+    np.testing.assert_array_equal(np.array(model.dual_coef_)[:, free], 0.0)  # neither labeled nor tied
+    assert np.abs(np.array(model.dual_coef_)[:, some]).min() > 1e-6
+    whole = learner("rbf").fit(blocks, known, samples_in_agreement=np.ones(60, dtype=bool))
+    np.testing.assert_array_equal(whole.dual_coef_, learner("rbf").fit(blocks, known).dual_coef_)
+    none = learner("rbf").fit(blocks, known, samples_in_agreement=[])
+    np.testing.assert_allclose(none.dual_coef_, learner("rbf", coupling=0.0).fit(blocks, known).dual_coef_)
+
+
+def test_the_consistent_set_is_taken_as_it_comes():
+    """Labels that a view contradicts are no reason to agree: with the ties on the others only, each view keeps its own."""
+    blocks, y, _ = draw(n_labeled=60)
+    blocks[1][:10] *= -1.0  # the second view says the opposite there
+    alone = [CoRegularizedLeastSquaresClassifier("rbf").fit(block, y) for block in blocks]
+    consistent = consistent_set(alone, blocks, y)
+    assert 20 < len(consistent) < 60
+    model = CoRegularizedLeastSquaresClassifier("rbf", coupling=100.0).fit(blocks, y, consistent)
+    apart = np.abs(np.subtract(*model.decision_function_per_view(blocks)))
+    others = np.setdiff1d(np.arange(60), consistent)
+    assert apart[consistent].mean() < 0.5 * apart[others].mean()
+
+
+@pytest.mark.parametrize(
+    ("samples", "message"),
+    [([True], "mask of the 60"), ([0.5], "mask of the 60"), ([60], "below 60"), ([-1], "below 60")],
+)
+def test_bad_samples_in_agreement(samples, message):
+    blocks, y, _ = draw()
+    with pytest.raises(ValueError, match=message):
+        CoRegularizedSVC().fit(blocks, y, samples_in_agreement=samples)

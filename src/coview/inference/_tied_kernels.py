@@ -44,6 +44,8 @@ class TiedKernels:
         :math:`\gamma_v > 0`.
     coupling : float
         :math:`\gamma_C \ge 0`.
+    agreeing : ndarray of bool, shape (n_samples,), default=None
+        Samples on which the functions are tied; None for all.
 
     Notes
     -----
@@ -58,6 +60,7 @@ class TiedKernels:
     labeled: NDArray[np.bool_]
     ridge: Array
     coupling: float
+    agreeing: NDArray[np.bool_] | None = None
 
     @cached_property
     def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -107,7 +110,8 @@ class TiedKernels:
     def reached(self, weights: Array) -> NDArray[np.bool_]:
         """Views that a label reaches, by their own weight or through samples shared with such views (n_views,)."""
         own = self.presence[self.labeled].any(axis=0) & (weights > 0.0)
-        shared = (self.presence.T.astype(np.float64) @ self.presence) * (self.coupling > 0.0)
+        tied = self._tied_presence
+        shared = (tied.T.astype(np.float64) @ tied) * (self.coupling > 0.0)
         _, group = connected_components(sparse.csr_array(shared), directed=False)
         return np.asarray(np.isin(group, group[own]))
 
@@ -118,7 +122,7 @@ class TiedKernels:
         place = np.cumsum(self.presence, axis=0) - 1 + self._offsets[:-1]
         values, columns = [np.zeros(0)], [np.zeros(0, dtype=np.intp)]
         counts = [np.zeros(0, dtype=np.intp)]
-        for pattern in missingness_patterns(self.presence) if self.coupling > 0.0 and m > 1 else []:
+        for pattern in missingness_patterns(self._tied_presence) if self.coupling > 0.0 and m > 1 else []:
             k = len(pattern.observed)
             if k > 1:
                 contrasts = np.sqrt(self.coupling / n * k) * _helmert(k)
@@ -129,6 +133,11 @@ class TiedKernels:
         ends = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
         parts = (np.concatenate(values), np.concatenate(columns), ends)
         return sparse.csr_array(parts, shape=(len(ends) - 1, self._offsets[-1]))
+
+    @property
+    def _tied_presence(self) -> NDArray[np.bool_]:
+        """Views of each sample, none where the functions need not agree."""
+        return self.presence if self.agreeing is None else self.presence & self.agreeing[:, None]
 
     @cached_property
     def _offsets(self) -> NDArray[np.intp]:

@@ -64,9 +64,13 @@ class CoRegularizedFit:
 
 
 def co_regularized_fit(
-    learner: Any, views: Views, labeled: NDArray[np.bool_], solve: Callable[[CoRegularizedViews], ViewCoefficients]
+    learner: Any,
+    views: Views,
+    labeled: NDArray[np.bool_],
+    samples_in_agreement: Any,
+    solve: Callable[[CoRegularizedViews], ViewCoefficients],
 ) -> CoRegularizedFit:
-    """Fit functions with the parameters of a learner; ``solve`` says by which loss."""
+    """Fit functions with the parameters of a learner, tied on some samples or all; ``solve`` says by which loss."""
     names = list(views.names)
     ridge = per_view(learner.ridge, names, "ridge")
     weights = (
@@ -78,7 +82,9 @@ def co_regularized_fit(
         raise ValueError(f"view_weights must not be negative; got {learner.view_weights!r}.")
     kernels = ViewKernels.of(learner.kernel, views, check_random_state(learner.random_state))
     blocks = [_block(kernels, v, views[name], learner.constants) for v, name in enumerate(names)]
-    tied = TiedKernels(blocks, views.presence, labeled, ridge, float(learner.coupling))
+    tied = TiedKernels(
+        blocks, views.presence, labeled, ridge, float(learner.coupling), _agreeing(samples_in_agreement, len(views))
+    )
     reached = tied.reached(weights)
     if not reached.any():
         raise ViewError(
@@ -92,6 +98,26 @@ def co_regularized_fit(
     functions = ViewFunctions.expanded(kernels, views, dual, constants)
     fitted, held_out, training = (part + unknown for part in (found.fitted, found.held_out, found.values(tied)))
     return CoRegularizedFit(functions, found.dual, fitted, held_out, training, found.objective, found.n_iter)
+
+
+def _agreeing(samples: Any, n_samples: int) -> NDArray[np.bool_] | None:
+    """A mask of the samples, from one or from positions."""
+    if samples is None:
+        return None
+    given = np.asarray(samples)
+    if given.dtype == bool and given.shape == (n_samples,):
+        return given
+    if given.ndim != 1 or not (np.issubdtype(given.dtype, np.integer) or not given.size):
+        raise ValueError(
+            f"samples_in_agreement must be a mask of the {n_samples} samples or positions of some; got {samples!r}."
+        )
+    if given.size and not 0 <= given.min() <= given.max() < n_samples:
+        raise ValueError(
+            f"samples_in_agreement must hold positions below {n_samples}; got {given.min()} to {given.max()}."
+        )
+    mask = np.zeros(n_samples, dtype=bool)
+    mask[given.astype(np.intp)] = True
+    return mask
 
 
 def _block(kernels: ViewKernels, v: int, rows: Any, constants: Any) -> KernelBlock:

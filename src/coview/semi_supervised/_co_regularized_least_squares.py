@@ -122,7 +122,7 @@ class CoRegularizedLeastSquaresClassifier(ViewScoreClassifier):
         self.random_state = random_state
         self.view_columns = view_columns
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, samples_in_agreement: Any = None) -> Self:
         """Fit to views and labels.
 
         Parameters
@@ -131,6 +131,9 @@ class CoRegularizedLeastSquaresClassifier(ViewScoreClassifier):
             With ``kernel="precomputed"`` the kernel values of a view with all training samples.
         y : array-like of shape (n_samples,)
             Classes; NaN, None (or ``missing_label``) where unlabeled. A Series is matched by sample id.
+        samples_in_agreement : array-like of bool of shape (n_samples,), or of int, default=None
+            Mask or positions of the samples on which the views are tied, such as `coview.gaussian_process.consistent_set`;
+            None for all.
 
         Returns
         -------
@@ -146,7 +149,9 @@ class CoRegularizedLeastSquaresClassifier(ViewScoreClassifier):
         views, codes = self._read_labeled(X, y)
         labeled = codes >= 0
         signs = signs_of(codes[labeled], len(self.classes_))
-        found = co_regularized_fit(self, views, labeled, lambda problem: problem.least_squares(signs))
+        found = co_regularized_fit(
+            self, views, labeled, samples_in_agreement, lambda problem: problem.least_squares(signs)
+        )
         self._functions = found.functions
         self._calibration = ViewScoreCalibration(found.held_out, found.fitted, signs, self._shares)
         _store(self, found)
@@ -245,7 +250,7 @@ class CoRegularizedLeastSquaresRegressor(LabeledRegressorMixin, MultiViewEstimat
         self.random_state = random_state
         self.view_columns = view_columns
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, samples_in_agreement: Any = None) -> Self:
         """Fit to views and targets.
 
         Parameters
@@ -254,6 +259,9 @@ class CoRegularizedLeastSquaresRegressor(LabeledRegressorMixin, MultiViewEstimat
             With ``kernel="precomputed"`` the kernel values of a view with all training samples.
         y : array-like of shape (n_samples,)
             Targets; NaN or None where unknown. A Series is matched by sample id.
+        samples_in_agreement : array-like of bool of shape (n_samples,), or of int, default=None
+            Mask or positions of the samples on which the views are tied, such as `coview.gaussian_process.consistent_set`;
+            None for all.
 
         Returns
         -------
@@ -275,7 +283,9 @@ class CoRegularizedLeastSquaresRegressor(LabeledRegressorMixin, MultiViewEstimat
         self._mean = float(targets[labeled].mean())
         self._offset = self._mean if self.normalize_y else 0.0
         differences = targets[labeled, None] - self._offset
-        found = co_regularized_fit(self, views, labeled, lambda problem: problem.least_squares(differences))
+        found = co_regularized_fit(
+            self, views, labeled, samples_in_agreement, lambda problem: problem.least_squares(differences)
+        )
         self._functions = found.functions
         _store(self, found)
         self.loo_predictions_ = np.full(len(labeled), np.nan)

@@ -137,7 +137,7 @@ class CoRegularizedSVC(ViewScoreClassifier):
         self.random_state = random_state
         self.view_columns = view_columns
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, samples_in_agreement: Any = None) -> Self:
         """Fit to views and labels.
 
         Parameters
@@ -146,6 +146,9 @@ class CoRegularizedSVC(ViewScoreClassifier):
             With ``kernel="precomputed"`` the kernel values of a view with all training samples.
         y : array-like of shape (n_samples,)
             Classes; NaN, None (or ``missing_label``) where unlabeled. A Series is matched by sample id.
+        samples_in_agreement : array-like of bool of shape (n_samples,), or of int, default=None
+            Mask or positions of the samples on which the views are tied, such as `coview.gaussian_process.consistent_set`;
+            None for all.
 
         Returns
         -------
@@ -172,6 +175,7 @@ class CoRegularizedSVC(ViewScoreClassifier):
             self,
             views,
             labeled,
+            samples_in_agreement,
             lambda views: views.hinge(signs, known, tol=self.tol, max_iter=self.max_iter, n_folds=n_folds),
         )
         self._functions = found.functions
