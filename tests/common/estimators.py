@@ -60,6 +60,10 @@ SUPERVISED: dict[str, dict[str, Any]] = {
 CLUSTERERS: dict[str, dict[str, Any]] = {
     "BregmanAgglomerativeClustering": {},
     "HybridHierarchicalClustering": {},
+    "CoRegularizedSpectralClustering": {"random_state": 0},
+    "CoTrainingSpectralClustering": {"random_state": 0},
+    "MultiViewKMeans": {"random_state": 0},
+    "SimilarityNetworkFusion": {"n_neighbors": 8, "random_state": 0},
     "MultiRepresentedDBSCAN": {"min_samples": 3, "eps_quantile": 0.95},
     "MultiViewSpectralClustering": {"random_state": 0},
 }

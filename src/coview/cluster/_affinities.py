@@ -122,6 +122,8 @@ def _widths(view: Any, sigma: Any, name: str, n_clusters: int, random_state: np.
 
 def _local_widths(squares: Array, *, skip: int) -> Array:
     """Distance of each row from its seventh neighbor; the sample itself is left out in training."""
+    if not squares.shape[1]:
+        return np.ones(len(squares))
     nth = min(_LOCAL_NEIGHBOR - 1 + skip, squares.shape[1] - 1)
     widths = np.sqrt(np.partition(squares, nth, axis=1)[:, nth])
     positive = widths[widths > 0.0]

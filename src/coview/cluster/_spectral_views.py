@@ -17,7 +17,15 @@ from coview.inference import SpectralEmbedding, affinity_embedding, disagreement
 from coview.labels import encode_labels
 from coview.views import Views, some, value_per_view
 
-__all__ = ["Anchors", "FusedGraph", "LinkedGraph", "check_similar_to_something"]
+__all__ = [
+    "Anchors",
+    "FusedGraph",
+    "LinkedGraph",
+    "affinities_to_training",
+    "check_similar_to_something",
+    "fit_affinities",
+    "refuse_without_view",
+]
 
 Array = NDArray[np.float64]
 
@@ -47,7 +55,7 @@ class Anchors:
         return cls(codes.astype(np.intp))
 
 
-def _fit_affinities(model: Any, views: Views, random_state: np.random.RandomState) -> list[ViewAffinity]:
+def fit_affinities(model: Any, views: Views, random_state: np.random.RandomState) -> list[ViewAffinity]:
     names = list(views.names)
     kernels, sigmas = value_per_view(model.kernel, names, "kernel"), value_per_view(model.sigma, names, "sigma")
     fitted = []
@@ -68,7 +76,7 @@ def _own_columns(block: Any, rows: NDArray[np.intp], n_samples: int, name: str) 
     return block if len(rows) == n_samples else block[:, rows]
 
 
-def _to_training(affinities: list[ViewAffinity], views: Views, presence: NDArray[np.bool_]) -> list[Any]:
+def affinities_to_training(affinities: list[ViewAffinity], views: Views, presence: NDArray[np.bool_]) -> list[Any]:
     """Affinities of new samples with training samples, view by view; precomputed ones are cut to those that had the view."""
     found = []
     for j, (affinity, name) in enumerate(zip(affinities, views.names, strict=True)):
@@ -112,7 +120,7 @@ class LinkedGraph:
             )
         if model.n_landmarks is not None and model.n_landmarks < len(links):
             links = np.sort(random_state.choice(links, model.n_landmarks, replace=False))
-        affinities = _fit_affinities(model, views, random_state)
+        affinities = fit_affinities(model, views, random_state)
         to_links = [_with_links(a, links, presence[:, j], j, model.n_landmarks) for j, a in enumerate(affinities)]
         return cls(affinities, presence, links, disagreement_embedding(to_links, model.n_clusters))
 
@@ -123,7 +131,7 @@ class LinkedGraph:
     def new_rows(self, views: Views) -> list[Array]:
         """Unit rows of new samples, view by view."""
         rows = []
-        for v, values in enumerate(_to_training(self.affinities, views, self.presence)):
+        for v, values in enumerate(affinities_to_training(self.affinities, views, self.presence)):
             rows.append(self.embedding.new_rows(v, _scattered(values, self.links, self.presence[:, v])))
         return rows
 
@@ -181,10 +189,8 @@ class FusedGraph:
     def fit(cls, model: Any, views: Views, random_state: np.random.RandomState) -> FusedGraph:
         """Fuse and embed."""
         presence = np.asarray(views.presence)
-        nobody = np.flatnonzero(~presence.any(axis=1))
-        if len(nobody):
-            raise ViewError(f"{len(nobody)} samples have no view: {some(views.index[nobody])}. Leave them out.")
-        affinities = _fit_affinities(model, views, random_state)
+        refuse_without_view(views)
+        affinities = fit_affinities(model, views, random_state)
         fusion: SharedViewsAffinity | CoTrainingAffinity
         if model.affinity == "co_training":
             fusion = CoTrainingAffinity(
@@ -201,11 +207,20 @@ class FusedGraph:
 
     def new_rows(self, views: Views) -> list[Array]:
         """Unit rows of new samples, as a list of one."""
-        values = _to_training(self.affinities, views, self.presence)
+        values = affinities_to_training(self.affinities, views, self.presence)
         if isinstance(self.fusion, CoTrainingAffinity):
             training = [affinity.training() for affinity in self.affinities]
             return [self.embedding.new_rows(0, self.fusion.to_training(values, np.asarray(views.presence), training))]
         return [self.embedding.new_rows(0, self.fusion.to_training(values, np.asarray(views.presence)))]
+
+
+def refuse_without_view(views: Views) -> None:
+    """Raise where a sample has no view."""
+    nobody = np.flatnonzero(~views.presence.any(axis=1))
+    if len(nobody):
+        raise ViewError(
+            f"{len(nobody)} samples have no view, so nothing says where they belong: {some(views.index[nobody])}. Leave them out."
+        )
 
 
 def check_similar_to_something(rows: Array, views: Views) -> None:

@@ -112,6 +112,7 @@ from coview.inference._measurement_effects import (
     Measurements,
 )
 from coview.inference._missingness import MissingnessPattern, missingness_patterns
+from coview.inference._multi_view_k_means import MeansView, MultiViewMeans, multi_view_k_means
 from coview.inference._nearest_rows import nearest_rows
 from coview.inference._neighbor_votes import confidence_weights, neighbor_confidences
 from coview.inference._pair_weights import Patterns
@@ -134,10 +135,18 @@ from coview.inference._tied_machines import TiedMachines, TiedSolution
 from coview.inference._view_information import ViewAdditions, consensus_covariances, view_additions
 from coview.inference._view_moments import combine_view_moments
 from coview.inference._view_scores import ViewScoreCalibration, classes_of_scores, mean_scores, signs_of
+from coview.inference._view_spectra import (
+    AffinityView,
+    co_regularized_spectra,
+    co_trained_spectra,
+    fused_network,
+    shared_directions,
+)
 
 __all__ = [
     "GIVEN_START_PLATEAU",
     "LARGEST_SYSTEM",
+    "AffinityView",
     "BoxProgram",
     "BregmanDivergence",
     "BregmanView",
@@ -203,10 +212,12 @@ __all__ = [
     "LogisticPrior",
     "LogisticViews",
     "MeanPrior",
+    "MeansView",
     "MeasurementEffects",
     "MeasurementPosterior",
     "Measurements",
     "MissingnessPattern",
+    "MultiViewMeans",
     "MultinomialComponents",
     "NewFeatures",
     "NewGrams",
@@ -245,6 +256,8 @@ __all__ = [
     "classes_of_scores",
     "clustered_gaussian_start",
     "clustered_responsibilities",
+    "co_regularized_spectra",
+    "co_trained_spectra",
     "combine_experts",
     "combine_view_moments",
     "comparable_rows",
@@ -267,6 +280,7 @@ __all__ = [
     "feature_variances",
     "first_of_least",
     "full_covariances",
+    "fused_network",
     "gaussian_affinity",
     "gaussian_divergences",
     "gaussian_log_density",
@@ -297,6 +311,7 @@ __all__ = [
     "mixture_posterior",
     "moderated_logit",
     "most_probable_weights",
+    "multi_view_k_means",
     "nearest_rows",
     "neighbor_confidences",
     "observed_moments",
@@ -307,6 +322,7 @@ __all__ = [
     "row_slices",
     "rows_without_view",
     "run_em",
+    "shared_directions",
     "signs_of",
     "solve_box_program",
     "unit_rows",

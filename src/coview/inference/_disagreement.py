@@ -210,7 +210,8 @@ def affinity_embedding(affinity: Any, n_components: int) -> SpectralEmbedding:
 
         values, vectors = leading_eigenpairs_of_operator(product, n, min(n_components + _FURTHER, n - 1))
         values, vectors = values - 1.0, vectors[:, :n_components]
-    _check_rank(values, n_components)
+    # Zeros on the diagonal make eigenvalues negative where samples are few; only those that vanish have no direction.
+    _check_rank(np.abs(values[:n_components]), n_components)
     carrier = vectors * scale[:, None] / values[:n_components]
     return SpectralEmbedding(values, [vectors], [carrier], [np.ones(n)])
 

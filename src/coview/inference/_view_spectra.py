@@ -1,0 +1,326 @@
+"""Spectra of several views made to agree: by a penalty, by projecting one on another, by diffusion through neighbors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from coview.linalg import leading_eigenpairs_of_operator
+
+__all__ = ["AffinityView", "co_regularized_spectra", "co_trained_spectra", "fused_network", "shared_directions"]
+
+Array = NDArray[np.float64]
+# Up to so many samples the dense solver is as fast as Lanczos.
+_DENSE_LIMIT = 400
+
+
+@dataclass(frozen=True)
+class AffinityView:
+    """Affinities of the samples that have a view.
+
+    Attributes
+    ----------
+    affinity : ndarray of shape (n_with_view, n_with_view)
+    places : ndarray of int of shape (n_with_view,)
+        Their positions among all samples.
+    """
+
+    affinity: Array
+    places: NDArray[np.intp]
+
+
+def co_regularized_spectra(
+    views: Sequence[AffinityView],
+    n_samples: int,
+    n_components: int,
+    coupling: float,
+    *,
+    centroid: bool = False,
+    n_iter: int = 5,
+) -> tuple[list[Array], Array]:
+    r"""Leading eigenvectors of every view that are also close to those of the others.
+
+    Parameters
+    ----------
+    views : sequence of AffinityView
+    n_samples, n_components : int
+    coupling : float
+        Weight of agreement beside the views' own normalized affinities, whose eigenvalues are at most 1.
+    centroid : bool, default=False
+        Whether views agree with a common set of directions instead of pair by pair.
+    n_iter : int, default=5
+        Rounds through the views.
+
+    Returns
+    -------
+    spectra : list of ndarray of shape (n_with_view, n_components)
+        Orthonormal columns.
+    objective : ndarray of shape (n_iter + 1,)
+        What the rounds increase.
+
+    Notes
+    -----
+    Kumar, Rai and Daume, "Co-regularized Multi-view Spectral Clustering" (2011): maximize
+    :math:`\sum_v \mathrm{tr}(U_v^\top L_v U_v) + \lambda \sum_{v < w} \mathrm{tr}(U_v U_v^\top U_w U_w^\top)`, one view at a
+    time, with
+    :math:`L = D^{-1/2} A D^{-1/2}`; with a centroid the others are replaced by :math:`U_*`, the leading eigenvectors of
+    :math:`\sum_v U_v U_v^\top`. Two views agree over the samples that have both. Time O(n_iter n_views n^2 n_components).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.inference import AffinityView, co_regularized_spectra
+    >>> pairs = AffinityView(np.kron(np.eye(2), np.ones((2, 2))), np.arange(4))
+    >>> co_regularized_spectra([pairs, pairs], 4, 2, 0.5)[1].round(6)[-1]
+    np.float64(5.0)
+    """
+    laplacians = [_normalized(view.affinity) for view in views]
+    spectra = [_leading(_plus(L), len(L), n_components) for L in laplacians]
+    center = shared_directions(views, spectra, n_samples, n_components) if centroid else None
+    objective = [_objective(views, laplacians, spectra, center, coupling, n_samples)]
+    for _ in range(n_iter):
+        for v, (view, L) in enumerate(zip(views, laplacians, strict=True)):
+            others = [center] if center is not None else _elsewhere(views, spectra, v, n_samples)
+            terms = [other[view.places] for other in others]
+            spectra[v] = _leading(_plus(L, terms, coupling), len(L), n_components)
+        if center is not None:
+            center = shared_directions(views, spectra, n_samples, n_components, normalized=False)
+        objective.append(_objective(views, laplacians, spectra, center, coupling, n_samples))
+    return spectra, np.array(objective)
+
+
+def co_trained_spectra(
+    views: Sequence[AffinityView], n_samples: int, n_components: int, *, n_iter: int = 5
+) -> list[Array]:
+    r"""Leading eigenvectors of every view after its affinities were projected on those of the others.
+
+    Parameters
+    ----------
+    views : sequence of AffinityView
+    n_samples, n_components : int
+    n_iter : int, default=5
+
+    Returns
+    -------
+    spectra : list of ndarray of shape (n_with_view, n_components)
+
+    Notes
+    -----
+    Kumar and Daume, "A Co-training Approach for Multi-view Spectral Clustering" (2011): in each round
+    :math:`S_v = \mathrm{sym}(\sum_{w \ne v} U_w U_w^\top A_v)` and :math:`U_v` from :math:`S_v`, all views from those of the
+    round
+    before. Rows of samples that no other view has stay as they are. Time O(n_iter n_views^2 n^2 n_components).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.inference import AffinityView, co_trained_spectra
+    >>> pairs = AffinityView(np.kron(np.eye(2), np.ones((2, 2))), np.arange(4))
+    >>> U = co_trained_spectra([pairs, pairs], 4, 2)[0]
+    >>> bool(np.allclose(U @ U.T, 0.5 * pairs.affinity))
+    True
+    """
+    spectra = [_leading(_plus(_normalized(view.affinity)), len(view.affinity), n_components) for view in views]
+    for _ in range(n_iter if len(views) > 1 else 0):
+        before = list(spectra)
+        for v, view in enumerate(views):
+            projected = np.zeros_like(view.affinity)
+            met = np.zeros(len(view.places), dtype=bool)
+            for w, other in enumerate(_elsewhere(views, before, v, n_samples)):
+                U = other[view.places]
+                projected += U @ (U.T @ view.affinity)
+                met |= np.isin(view.places, views[w if w < v else w + 1].places)
+            projected[~met] = view.affinity[~met]
+            S = np.maximum(0.5 * (projected + projected.T), 0.0)
+            spectra[v] = _leading(_plus(_normalized(S)), len(S), n_components)
+    return spectra
+
+
+def shared_directions(
+    views: Sequence[AffinityView],
+    spectra: Sequence[Array],
+    n_samples: int,
+    n_components: int,
+    *,
+    normalized: bool = True,
+) -> Array:
+    r"""Directions over all samples that the views' own span together.
+
+    Parameters
+    ----------
+    views : sequence of AffinityView
+    spectra : sequence of ndarray of shape (n_with_view, n_components)
+    n_samples, n_components : int
+    normalized : bool, default=True
+        Whether samples with few views weigh as much as those with all.
+
+    Returns
+    -------
+    directions : ndarray of shape (n_samples, n_components)
+        Leading left singular vectors of the views' eigenvectors side by side, zero where a sample lacks the view.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.inference import AffinityView, shared_directions
+    >>> view = AffinityView(np.eye(3), np.arange(3))
+    >>> shared_directions([view], [np.eye(3)[:, :1]], 3, 1).tolist()
+    [[1.0], [0.0], [0.0]]
+    """
+    beside = np.zeros((n_samples, sum(U.shape[1] for U in spectra)))
+    count = np.zeros(n_samples)
+    start = 0
+    for view, U in zip(views, spectra, strict=True):
+        beside[view.places, start : start + U.shape[1]] = U
+        count[view.places] += 1.0
+        start += U.shape[1]
+    if normalized:
+        beside /= np.sqrt(np.maximum(count, 1.0))[:, None]
+    U, _, _ = np.linalg.svd(beside, full_matrices=False)
+    U = U[:, :n_components]
+    signs = np.where(U[np.abs(U).argmax(axis=0), np.arange(U.shape[1])] < 0.0, -1.0, 1.0)
+    return np.asarray(U * signs)
+
+
+def fused_network(views: Sequence[AffinityView], n_samples: int, *, n_neighbors: int = 20, n_iter: int = 20) -> Array:
+    r"""One network of the samples, by letting the views' networks diffuse through each other's neighbors.
+
+    Parameters
+    ----------
+    views : sequence of AffinityView
+    n_samples : int
+    n_neighbors : int, default=20
+        Whose affinities carry the diffusion in a view.
+    n_iter : int, default=20
+
+    Returns
+    -------
+    network : ndarray of shape (n_samples, n_samples)
+        Symmetric, with zero diagonal; the mean of the views that two samples share, 0 where they share none.
+
+    Notes
+    -----
+    Wang et al., "Similarity Network Fusion for Aggregating Data Types on a Genomic Scale" (2014): with :math:`P` the affinities
+    with
+    rows that sum to one half beside a diagonal of one half and :math:`S` those of the nearest neighbors with rows that sum to
+    one,
+    :math:`P_v \leftarrow S_v \bar P_{w \ne v} S_v^\top`, normalized again. Where no other view has both samples, a view keeps
+    its own
+    entry in place of the others'. Time O(n_iter n_views n^2 n_neighbors), memory two n x n matrices per view.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.inference import AffinityView, fused_network
+    >>> pairs = AffinityView(np.kron(np.eye(2), np.ones((2, 2))) + 0.01, np.arange(4))
+    >>> W = fused_network([pairs, pairs], 4, n_neighbors=1)
+    >>> bool(W[0, 1] > 10 * W[0, 2])
+    True
+    """
+    status = [_half_diagonal(view.affinity) for view in views]
+    carriers = [_nearest_only(view.affinity, n_neighbors) for view in views]
+    for _ in range(n_iter if len(views) > 1 else 0):
+        before = [p.copy() for p in status]
+        for v in range(len(views)):
+            others = _mean_of_others(views, before, v, n_samples)
+            moved = carriers[v] @ others @ carriers[v].T
+            status[v] = _half_diagonal(0.5 * (moved + moved.T))
+        del before
+    total, shared = np.zeros((n_samples, n_samples)), np.zeros((n_samples, n_samples))
+    for view, p in zip(views, status, strict=True):
+        block = np.ix_(view.places, view.places)
+        total[block] += 0.5 * (p + p.T)
+        shared[block] += 1.0
+    network = np.divide(total, shared, out=np.zeros_like(total), where=shared > 0.0)
+    np.fill_diagonal(network, 0.0)
+    return network
+
+
+def _mean_of_others(views: Sequence[AffinityView], status: Sequence[Array], v: int, n: int) -> Array:
+    """Mean of the other views' networks over the samples of one; its own where no other knows both samples."""
+    position = np.full(n, -1, dtype=np.intp)
+    position[views[v].places] = np.arange(len(views[v].places))
+    total, count = np.zeros_like(status[v]), np.zeros_like(status[v])
+    for w, view in enumerate(views):
+        if w == v:
+            continue
+        theirs = np.flatnonzero(position[view.places] >= 0)
+        mine = position[view.places[theirs]]
+        total[np.ix_(mine, mine)] += status[w][np.ix_(theirs, theirs)]
+        count[np.ix_(mine, mine)] += 1.0
+    return np.asarray(np.where(count > 0.0, total / np.maximum(count, 1.0), status[v]))
+
+
+def _half_diagonal(affinity: Array) -> Array:
+    """Rows that sum to one half off the diagonal, and a diagonal of one half."""
+    result: Array = np.array(affinity)
+    np.fill_diagonal(result, 0.0)
+    sums = result.sum(axis=1, keepdims=True)
+    result /= np.where(sums > 0.0, 2.0 * sums, 1.0)
+    np.fill_diagonal(result, 0.5)
+    return result
+
+
+def _nearest_only(affinity: Array, k: int) -> Array:
+    """The largest entries of each row, its own included, with rows that sum to one."""
+    n = len(affinity)
+    keep = min(k + 1, n)
+    nearest = np.argsort(-affinity, axis=1, kind="stable")[:, :keep]
+    result = np.zeros_like(affinity)
+    np.put_along_axis(result, nearest, np.take_along_axis(affinity, nearest, axis=1), axis=1)
+    sums = result.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(result, sums, out=np.zeros_like(result), where=sums > 0.0))
+
+
+def _normalized(affinity: Array) -> Array:
+    degrees = affinity.sum(axis=1)
+    scale = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0.0)
+    return np.asarray(affinity * scale[:, None] * scale)
+
+
+def _plus(L: Array, terms: Sequence[Array] = (), coupling: float = 0.0) -> Callable[[Array], Array]:
+    """Products with L plus coupling times the projections U U'."""
+
+    def product(x: Array) -> Array:
+        return np.asarray(L @ x + coupling * sum((U @ (U.T @ x) for U in terms), np.zeros_like(x)))
+
+    return product
+
+
+def _leading(product: Callable[[Array], Array], n: int, k: int) -> Array:
+    if n <= max(_DENSE_LIMIT, 2 * k):
+        matrix = product(np.eye(n))
+        _, vectors = eigh(0.5 * (matrix + matrix.T), check_finite=False)
+        return np.asarray(vectors[:, ::-1][:, :k])
+    return leading_eigenpairs_of_operator(lambda x: product(x) + x, n, k)[1]
+
+
+def _elsewhere(views: Sequence[AffinityView], spectra: Sequence[Array], v: int, n: int) -> list[Array]:
+    """Eigenvectors of the other views over all samples, zero where a sample lacks the view."""
+    result = []
+    for w, (view, U) in enumerate(zip(views, spectra, strict=True)):
+        if w != v:
+            full = np.zeros((n, U.shape[1]))
+            full[view.places] = U
+            result.append(full)
+    return result
+
+
+def _objective(
+    views: Sequence[AffinityView],
+    laplacians: Sequence[Array],
+    spectra: Sequence[Array],
+    center: Array | None,
+    coupling: float,
+    n: int,
+) -> float:
+    own = sum(float(np.einsum("ij,ij->", U, L @ U)) for L, U in zip(laplacians, spectra, strict=True))
+    agreement = 0.0
+    for v, view in enumerate(views):
+        others = [center] if center is not None else _elsewhere(views, spectra, v, n)
+        agreement += sum(float((np.asarray(spectra[v].T @ other[view.places]) ** 2).sum()) for other in others)
+    return own + coupling * agreement * (1.0 if center is not None else 0.5)
