@@ -13,9 +13,11 @@ from coview.acquisition import Campaign
 from coview.gaussian_process import BayesianCoTrainingClassifier
 from coview.report import Report, campaign_report, render_report
 from coview.report import _measurements as measurements
+from coview.report import _sections_campaign as sections
 from coview.report._measurements import Omitted, given_ranking, short_diagnosis, why_omitted
 from coview.report._sections_measure import given_measure_sections
 from coview.report._subject import make_subject
+from coview.report._tables import DASH
 
 from .model_jobs import EVIL, small_model
 from .page import Page, check_page
@@ -70,13 +72,14 @@ def test_page_says_what_is_next_booked_and_told(campaign):
     made, first = campaign
     page = page_of(made)
     titles = [title for level, title in page.headings if level == 2]
-    assert titles[:5] == [
-        "Where it stands", "What to measure next", "Can the list be relied on?", "What is booked",
+    assert titles[:6] == [
+        "Where it stands", "What to measure next", "Can the list be relied on?", "What to label next", "What is booked",
         "What came back, and what it changed",
     ]  # fmt: skip
     text = plain(page)
     status = made.status()
     assert f"{status['open']} are open, 2 booked, 1 came back; closed: 1 declined." in text
+    assert "Of the labels 25 are open, 0 booked, 1 came back." in text
     assert "40 spent, 80 ordered, 180 left" in text
     booked = re.search(r"<caption>All 2 orders.*?</table>", page.html, flags=re.DOTALL)[0]
     assert {sample for sample in first if f">{sample}<" in booked} == {first[2], first[3]}
@@ -94,6 +97,34 @@ def test_ranking_is_that_of_the_campaign_and_leaves_out_what_is_booked(campaign)
     expected = made.ask(15)["sample"].tolist()
     assert re.findall(r'<th scope="row">(s\d\d)</th>', ranked) == expected
     assert not set(expected) & set(first[2:])
+
+
+def test_what_answers_gained_is_that_of_the_campaign(campaign):
+    made, first = campaign
+    gains = made.gains()
+    rows = re.search(r"<caption>All 3 steps.*?</table>", page_of(made).html, flags=re.DOTALL)[0]
+    shown = {}
+    for row in re.findall(r"<tr.*?</tr>", rows, flags=re.DOTALL)[1:]:
+        cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)
+        shown[cells[2]] = cells
+    view, label = (gains[gains["view"].isna() == of_label].iloc[0] for of_label in (False, True))
+    assert f"{view['expected']:.3g}" in shown[first[0]]
+    assert f"{view['realized']:+.3f}".replace("-", "\N{MINUS SIGN}") in shown[first[0]]
+    assert f"{label['realized']:+.3f}".replace("-", "\N{MINUS SIGN}") in shown["s01"]
+    assert f"to {made.total_entropy():,.4g} nats" in plain(page_of(made))
+
+
+def test_only_the_newest_answers_are_fitted_again(monkeypatch):
+    made = begun(costs=None, budget=None)
+    unlabeled = [f"s{k:02d}" for k in range(N) if k % 3]
+    for sample in unlabeled[:4]:
+        made.tell(sample, label="well")
+    monkeypatch.setattr(sections, "_MOST_REFITTED", 3)
+    html = page_of(made).html
+    assert "With the newest 3 answers" in html
+    rows = re.search(r"<caption>All 4 steps.*?</table>", html, flags=re.DOTALL)[0]
+    known = [not row.endswith(f"{DASH}</td></tr>") for row in re.findall(r"<tr.*?</tr>", rows, flags=re.DOTALL)[1:]]
+    assert known == [True, True, True, False]
 
 
 def test_page_is_the_same_twice_and_free_of_what_names_would_do(campaign):
@@ -167,8 +198,8 @@ def test_a_ranking_that_means_nothing_is_said_to():
     tables_only = SimpleNamespace(to_tables=views.to_tables, labels=None)
     saved = SimpleNamespace(model=weak.fit(views, y), manifest={}, record={})
     subject = make_subject(saved, tables_only)
-    sections = given_measure_sections(subject, subject.given)
-    page = Page(render_report(Report("Part", "Of a page.", sections=sections, footer=("End.",))))
+    parts = given_measure_sections(subject, subject.given)
+    page = Page(render_report(Report("Part", "Of a page.", sections=parts, footer=("End.",))))
     check_page(page)
     text = plain(page)
     assert "Why asking may be no better than measuring at random" in text

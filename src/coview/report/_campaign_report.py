@@ -17,6 +17,7 @@ from coview.report._html import Report, Section
 from coview.report._sections_answers import answers_section
 from coview.report._sections_campaign import (
     booked_section,
+    label_section,
     left_out_section,
     money_text,
     next_sections,
@@ -58,7 +59,8 @@ def campaign_report(campaign: Campaign, *, n_listed: int = _LISTED) -> Report:
     Notes
     -----
     Where the model can be asked (`coview.acquisition.diagnose`, up to 1,500 samples) the page says whether its ranking can be
-    relied on. Cost: a fit, a ranking, and for the latter some ten fits more.
+    relied on. Cost: a fit, two rankings, some ten fits for whether they can be relied on, and one for each of the newest ten
+    answers.
 
     Examples
     --------
@@ -74,8 +76,13 @@ def campaign_report(campaign: Campaign, *, n_listed: int = _LISTED) -> Report:
     """
     status, subject = campaign.status(), _subject(campaign)
     given = subject.given
-    sections = [where_section(status), *next_sections(campaign, status, n_listed), booked_section(campaign)]
-    sections += [told_section(campaign), left_out_section(subject, campaign), trust_section(subject)]
+    sections = [where_section(status), *next_sections(campaign, status, n_listed), label_section(campaign)]
+    sections += [
+        booked_section(campaign),
+        told_section(campaign),
+        left_out_section(subject, campaign),
+        trust_section(subject),
+    ]
     if given is not None and len(given.answers):
         sections.append(answers_section(subject, given, title="Predictions for all samples", in_full=_IN_FULL))
         sections += [section(subject, given) for section in (uncertain_section, map_section, features_section)]

@@ -17,26 +17,45 @@ from coview.report._sections_measure import MEASURE_LIMITS, omitted_section
 from coview.report._sections_reliance import reliance_section
 from coview.report._sections_scores import METRIC_NAMES, score_text
 from coview.report._subject import Subject
-from coview.report._tables import Columns, Table
+from coview.report._tables import Columns, Table, signed
 from coview.report._words import counted, listed
 
-__all__ = ["booked_section", "left_out_section", "money_text", "next_sections", "told_section", "where_section"]
+__all__ = [
+    "booked_section",
+    "label_section",
+    "left_out_section",
+    "money_text",
+    "next_sections",
+    "told_section",
+    "where_section",
+]
 
 _LISTED_ORDERS = 200
 _LISTED_EVENTS = 200
+_LISTED_LABELS = 5
 _RANDOM = "random"
+# The criterion whose utilities are falls of the total entropy.
+_FORECAST = "expected_entropy"
+# Newest answers of which the page says what they gained.
+_MOST_REFITTED = 10
 
 
 def where_section(status: dict[str, Any]) -> Section:
     """Counts, money as one bar, and why nothing can be asked where that is so."""
-    closed = [f"{count:,} {outcome}" for outcome, count in status["closed"].items() if count]
-    text = (
-        f"Of the views that were missing at the start {status['open']:,} are open, {status['booked']:,} booked, "
-        f"{status['returned']:,} came back" + (f"; closed: {listed(closed)}" if closed else "") + "."
-    )
+    text = f"Of the views that were missing at the start {_counts_text(status)}."
+    labels = status["labels"]
+    if labels["open"] or labels["booked"] or labels["returned"] or any(labels["closed"].values()):
+        text += f" Of the labels {_counts_text(labels)}."
     paragraphs = (text, status["remark"]) if status["remark"] else (text,)
     blocks = (_money_picture(status),) if status["spent"] is not None else ()
     return Section("where", "Where it stands", paragraphs, blocks)
+
+
+def _counts_text(counts: dict[str, Any]) -> str:
+    """How many are open, booked, back and closed."""
+    closed = [f"{count:,} {outcome}" for outcome, count in counts["closed"].items() if count]
+    text = f"{counts['open']:,} are open, {counts['booked']:,} booked, {counts['returned']:,} came back"
+    return text + (f"; closed: {listed(closed)}" if closed else "")
 
 
 def money_text(status: dict[str, Any]) -> str:
@@ -110,7 +129,9 @@ def booked_section(campaign: Campaign) -> Section | None:
     if orders["utility"].notna().any():
         columns["utility"] = ("expected gain", ".3g")
     columns |= _cost_columns(orders)
-    frame = orders.assign(since=orders["time"].dt.strftime("%Y-%m-%d %H:%M"))
+    frame = orders.assign(
+        since=orders["time"].dt.strftime("%Y-%m-%d %H:%M"), view=[_what("", view) for view in orders["view"]]
+    )
     caption = _caption(len(frame), "order", _LISTED_ORDERS)
     text = f"{counted(len(orders), 'order is', 'orders are')} out and not back; what is booked is not suggested again."
     table = Table.from_frame(frame.head(_LISTED_ORDERS), caption, columns, scroll=len(frame) > 12)
@@ -121,28 +142,84 @@ def _caption(count: int, what: str, most: int) -> str:
     return f"All {counted(count, what)}" if count <= most else f"The first {most} of {counted(count, what)}"
 
 
+def label_section(campaign: Campaign) -> Section | None:
+    """Which labels would tell most; None where chance decides, none is open, or the model cannot be asked."""
+    model = campaign.model
+    asks = hasattr(model, "consensus_posterior") and hasattr(model, "predict_proba") and campaign.criterion != _RANDOM
+    if not asks or not campaign.status()["labels"]["open"]:
+        return None
+    table = campaign.ask(_LISTED_LABELS, kind="labels")
+    if table.empty:
+        return None
+    reasons = measurement_reasons(model, campaign.views, campaign.labeled, table)
+    frame = table.assign(rank=range(1, len(table) + 1), reason=reasons)
+    columns: Columns = {"sample": ("sample", ""), "rank": ("rank", "d"), "utility": ("mutual information", ".3g")}
+    columns |= {name: column for name, column in _cost_columns(frame).items() if frame["cost"].any()}
+    columns["reason"] = ("predicted", "")
+    text = (
+        "Labels teach, too: these say most about the function that all predictions follow. coview acquire --kind labels orders "
+        "them, --kind both puts them into one list with the views."
+    )
+    caption = f"The {counted(len(frame), 'label')} that would tell most"
+    return Section("label-next", "What to label next", (text,), (Table.from_frame(frame, caption, columns),))
+
+
 def told_section(campaign: Campaign) -> Section | None:
     """What came back, and what it changed; None where nothing did."""
     history = campaign.history
-    told = history[history["action"].isin(["returned", "closed", "labeled"]) & ~history["undone"]]
+    told = history[history["action"].isin(list(_WORDS)) & ~history["undone"]]
     if told.empty:
         return None
+    gains = _gains(campaign, told)
     frame = told.assign(
         when=told["time"].dt.strftime("%Y-%m-%d %H:%M"),
         what=[_what(action, view) for action, view in zip(told["action"], told["view"], strict=True)],
         came=[_came(row) for _, row in told.iterrows()],
-    )
+    ).merge(gains[["event", "expected", "realized"]], on="event", how="left")
     columns: Columns = {
         "event": ("step", "d"), "when": ("when", ""), "sample": ("sample", ""), "what": ("what", ""), "came": ("came back", ""),
+        "expected": ("expected gain", ".3g"), "realized": ("gain that came true", signed),
     }  # fmt: skip
-    columns |= _cost_columns(frame)
+    columns = {name: column for name, column in columns.items() if frame[name].notna().any()} | _cost_columns(frame)
     frame = frame.iloc[::-1]
     caption = f"{_caption(len(frame), 'step', _LISTED_EVENTS)}, newest first"
     counts = {word: int((told["action"] == action).sum()) for action, word in _WORDS.items()}
     parts = [counted(count, *word.split("|")) for word, count in counts.items() if count]
     text = f"{listed(parts)}. What was taken back by coview undo is left out; coview export --history has every step."
     table = Table.from_frame(frame.head(_LISTED_EVENTS), caption, columns, scroll=len(frame) > 12)
-    return Section("told", "What came back, and what it changed", (text,), (table,))
+    return Section("told", "What came back, and what it changed", (text, *_gains_text(gains)), (table,))
+
+
+def _gains(campaign: Campaign, told: pd.DataFrame) -> pd.DataFrame:
+    """What answers were expected to gain; what they gained for the newest, each of which takes a fit."""
+    answers = told.loc[told["action"] != "closed", "event"]
+    since = int(answers.iloc[-_MOST_REFITTED - 1]) if len(answers) > _MOST_REFITTED else 0
+    found = campaign.gains(refit=False)
+    newest = campaign.gains(since).set_index("event")[["realized", "entropy"]]
+    return found.drop(columns=["realized", "entropy"]).join(newest, on="event")
+
+
+def _gains_text(gains: pd.DataFrame) -> tuple[str, ...]:
+    """What the newest answers gained together, beside what was expected of them."""
+    known = gains[gains["realized"].notna()]
+    if known.empty:
+        return ()
+    start, now = known["entropy"].iloc[0] + known["realized"].iloc[0], known["entropy"].iloc[-1]
+    text = (
+        f"With the newest {counted(len(known), 'answer')} the uncertainty about all classes without a label went from "
+        f"{start:,.4g} to {now:,.4g} nats (a gain of {signed(start - now)})"
+    )
+    asked = known[(known["criterion"] == _FORECAST) & known["expected"].notna()]
+    if len(asked):
+        text += (
+            f"; {len(asked):,} of them were asked for as expected to gain {signed(asked['expected'].sum())} together, and gained "
+            f"{signed(asked['realized'].sum())}"
+        )
+    return (
+        f"{text}.",
+        "Single answers scatter widely about what was expected of them; a gain below zero means that an answer made the model "
+        "less sure, which can be right.",
+    )
 
 
 _WORDS = {
