@@ -45,7 +45,7 @@ def diagnose_start(problem: Problem, data: Path, repeat: int) -> Diagnosis:
 
 
 def summarize(found: Sequence[Diagnosis]) -> dict[str, Any]:
-    """Mean figures, and what is said in most repeats, in the words of the first that says it.
+    """What is said in most repeats, in the words of the first that says it, and how far forecasts came true.
 
     Parameters
     ----------
@@ -55,7 +55,8 @@ def summarize(found: Sequence[Diagnosis]) -> dict[str, Any]:
     Returns
     -------
     summary : dict
-        ``n_repeats``; ``whole``, means over repeats; ``words``, a list of (statement, number of repeats).
+        ``n_repeats``; ``agreement``, mean rank correlation of forecasts and what came true; ``words``, a list of (statement,
+        number of repeats).
     """
     said: dict[str, list[str]] = {}
     for diagnosis in found:
@@ -65,12 +66,8 @@ def summarize(found: Sequence[Diagnosis]) -> dict[str, Any]:
                     f"{name}: {text}" if name else text
                 )
     common = [(lines[0], len(lines)) for lines in said.values() if len(lines) > len(found) / 2]
-    whole = pd.DataFrame([diagnosis.whole for diagnosis in found]).mean()
-    return {
-        "n_repeats": len(found),
-        "whole": {str(name): round(float(value), 5) for name, value in whole.items()},
-        "words": common,
-    }
+    agreement = float(np.mean([diagnosis.whole["agreement"] for diagnosis in found]))
+    return {"n_repeats": len(found), "agreement": round(agreement, 3), "words": common}
 
 
 def _parts(line: str, views: pd.DataFrame) -> tuple[list[str], str]:

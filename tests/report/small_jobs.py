@@ -8,6 +8,7 @@ from coview.acquisition import Costs
 from coview.gaussian_process import BayesianCoTrainingClassifier
 from coview.report import _exhibits
 from coview.report._exhibits import Job
+from coview.report._live import LiveProblem
 
 SLOW = (
     "iterative imputation + LR",
@@ -62,6 +63,13 @@ def tiny_heart():
     )
 
 
+def tiny_cleveland():
+    views, codes, _ = tiny_views(30, {"history": 3, "ecg": 1, "thallium": 2}, {"classes": 2}, 2)
+    whole = views[np.flatnonzero(views.presence.all(axis=1))]
+    target = codes[views.presence.all(axis=1)]
+    return LiveProblem("Cleveland, 30 labels", whole, target, ("history",), 8, 2, 3)
+
+
 def tiny_model():
     """The default model on three settings instead of hundreds."""
     common = {"kernels": "linear", "center": True, "scale": True, "n_components": 3, "amplitude": 4.0}
@@ -82,3 +90,4 @@ def use_small_jobs(monkeypatch):
     monkeypatch.setattr(_exhibits, "load_stored", lambda name: None)
     monkeypatch.setattr(demo, "breast_job", tiny_breast)
     monkeypatch.setattr(demo, "heart_job", tiny_heart)
+    monkeypatch.setattr(demo, "cleveland", tiny_cleveland)

@@ -1,6 +1,7 @@
 """The demonstration on small jobs: its folder, its lines, its page, its files."""
 
 import re
+from html import escape
 from itertools import pairwise
 
 import numpy as np
@@ -9,14 +10,15 @@ import pytest
 
 from coview.report._exhibits import OURS, PRINTED, make_exhibit, methods_for
 from coview.report._lines import comparison_lines
+from coview.report._live import cleveland, live_curves
 from coview.report._sections_comparison import verdict
-from coview.report._sections_measure import worth_verdict
+from coview.report._sections_worth import reasons_note, worth_verdict
 from coview.report._stored_curves import load_curves
 from coview.report._svg import PALETTE
 from coview.report.demo import MARKER, _replace_folder, run_demo
 
 from .page import Page
-from .small_jobs import tiny_breast, tiny_model, use_small_jobs
+from .small_jobs import tiny_breast, tiny_cleveland, tiny_model, use_small_jobs
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +160,7 @@ def test_ids_are_unique_and_every_reference_resolves(page):
 def test_every_picture_has_a_text_alternative_a_reading_and_a_table(page):
     html, _ = page
     figures = re.findall(r"<figure.*?</figure>", html, flags=re.DOTALL)
-    assert len(figures) == 24
+    assert len(figures) == 25
     for figure in figures:
         assert re.search(r"<figcaption><b>.+?\.</b> .{20,}?</figcaption>", figure, flags=re.DOTALL) or "?</b>" in figure
         assert figure.count("<svg ") == figure.count("<desc ") == figure.count("<title ") > 0
@@ -248,3 +250,41 @@ def test_verdict_is_that_of_the_stored_gains():
     assert not any(
         "ahead" in sentence for sentence in sentences if sentence.startswith(("Mutual", "Variance", "Random"))
     )
+
+
+def test_where_asking_was_not_ahead_the_page_says_why(page):
+    html, _ = page
+    stored = load_curves()
+    [note] = reasons_note(stored)
+    along = stored.gains[(stored.gains["along"] == "n_measured") & (stored.gains["criterion"] == "expected entropy")]
+    lost = [name for name, part in along.groupby("problem") if not ((part["p"] < 0.05) & (part["gain"] > 0)).all()]
+    assert lost == ["Cleveland, 100 labels", "Cleveland, 30 labels"]
+    for problem in lost:
+        said = [item for item in note.items if item.startswith(f"{problem}: ")]
+        assert len(said) >= 3
+        words = [line for line, _ in stored.diagnoses[problem]["words"]]
+        assert all(
+            any(part in line for line in words) for item in said for part in [item.split(": ")[2].split(" (")[0]]
+        )
+    assert not any(item.startswith("mfeat") for item in note.items)
+    assert all(escape(item, quote=False) in html.replace("&#39;", "'") for item in note.items)
+
+
+def test_a_repeat_is_run_while_the_page_is_made(made, page):
+    html, text = page[0], made[1]
+    problem = tiny_cleveland()
+    curves = live_curves(problem, tiny_model(), 0)
+    assert curves.groupby("criterion")["at"].max().to_dict() == {"random": 6, "expected entropy, few candidates": 6}
+    last = curves.groupby("criterion")["auc"].last()
+    assert f"expected entropy, few candidates {last['expected entropy, few candidates']:.3f}" in html
+    assert "One repeat, run just now." in html
+    assert re.search(rf"run just now \(Cleveland, 30 labels\), AUC: random \S+ to {last['random']:.3f}", text)
+    assert "can the list be relied on?" in text
+
+
+def test_the_live_problem_is_that_of_the_stored_curves():
+    problem = cleveland()
+    assert problem.views.presence.all()
+    assert len(problem.views) == len(problem.target) == 297
+    assert problem.name in load_curves().problems
+    assert problem.target.mean() == pytest.approx(137 / 297)

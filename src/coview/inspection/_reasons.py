@@ -79,8 +79,11 @@ def _guesses(model: Any, views: Views) -> list[str]:
         return ["no label"] * len(views)
     probabilities = model.predict_proba(views)
     best = probabilities.argmax(axis=1)
+    classes = [str(name) for name in model.classes_]
+    # "1 0.57" would be hard to read
+    names = [name if any(map(str.isalpha, name)) else f"class {name}" for name in classes]
     return [
-        f"{'uncertain, ' if row[k] < _SURE else ''}{model.classes_[k]} {row[k]:.2f}"
+        f"{'uncertain, ' if row[k] < _SURE else ''}{names[k]} {row[k]:.2f}"
         for k, row in zip(best, probabilities, strict=True)
     ]
 

@@ -25,16 +25,12 @@ from coview.model_selection import (
     paired_differences,
     summarize_scores,
 )
-from coview.report._measurements import Ranking, rank_measurements
 from coview.report._stored import StoredTable, load_stored
 from coview.views import Views
 
 OURS = "coview"
 PRINTED = "printed model"
 N_JOBS = 2
-# Dollars for the list of what to measure next, and rows of it.
-BUDGET = 1000.0
-N_LISTED = 15
 METRICS = ("log_loss", "auc", "accuracy", "brier", "calibration_error", "confidence")
 
 
@@ -237,15 +233,6 @@ def make_exhibit(job: Job, *, repeats: int, seed: int, full: bool) -> Exhibit:
         differences=paired_differences(comparison.scores, reference=OURS, metrics=METRICS),
         stored=None if full else load_stored(job.name),
     )
-
-
-def measurement_ranking(exhibit: Exhibit) -> Ranking:
-    """What to measure next of the samples of an exhibit, by the fit that is shown."""
-    job = exhibit.job
-    labeled = np.isin(np.arange(len(job.target)), exhibit.labeled)
-    y = hide_labels(job.target.to_numpy(dtype=object), exhibit.labeled)
-    budget = None if job.costs is None else BUDGET
-    return rank_measurements(exhibit.model, job.views, y, labeled, n_listed=N_LISTED, costs=job.costs, budget=budget)
 
 
 def prediction_table(job: Job, model: Any, labeled: NDArray[np.int64]) -> pd.DataFrame:

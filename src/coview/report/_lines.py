@@ -6,12 +6,12 @@ from textwrap import wrap
 
 import pandas as pd
 
+from coview.report._asking import Asking
 from coview.report._exhibits import OURS, Exhibit
 from coview.report._measurements import Ranking
 from coview.report._sections_comparison import verdict
-from coview.report._sections_measure import worth_verdict
 from coview.report._sections_model import KINDS, agreement_by_count, view_table
-from coview.report._stored_curves import StoredCurves
+from coview.report._sections_worth import worth_verdict
 from coview.report._tables import Columns, Table, signed
 
 
@@ -73,14 +73,21 @@ def ranking_lines(ranking: Ranking, n_shown: int = 6) -> list[str]:
     return [head, *table.as_text(indent="   ")]
 
 
-def worth_lines(curves: StoredCurves | None) -> list[str]:
-    """The verdict of the stored learning curves."""
-    if curves is None:
-        return []
-    lines = ["   is asking worth it? stored curves, by number of views measured:"]
-    for sentence in worth_verdict(curves):
-        lines += wrap(sentence, 118, initial_indent="   ", subsequent_indent="     ")
-    return lines
+def asking_lines(asking: Asking) -> list[str]:
+    """What speaks against the ranking, the verdict of the stored learning curves, and the repeat that was run now."""
+    lines = []
+    if asking.diagnosis is not None:
+        lines.append("   can the list be relied on?")
+        for sentence in asking.diagnosis.words:
+            lines += wrap(sentence, 118, initial_indent="   * ", subsequent_indent="     ")
+    if asking.stored is not None:
+        lines.append("   is asking worth it? stored curves, by number of views measured:")
+        for sentence in worth_verdict(asking.stored):
+            lines += wrap(sentence, 118, initial_indent="   ", subsequent_indent="     ")
+    ends = asking.live.groupby("criterion", sort=False)["auc"].agg(["first", "last"])
+    curves = "; ".join(f"{name} {row['first']:.3f} to {row['last']:.3f}" for name, row in ends.iterrows())
+    said = f"one repeat, run just now ({asking.problem}), AUC: {curves}"
+    return [*lines, *wrap(said, 118, initial_indent="   ", subsequent_indent="     ")]
 
 
 def _losses(summary: pd.DataFrame) -> pd.DataFrame:

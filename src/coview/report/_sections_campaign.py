@@ -36,6 +36,7 @@ _LISTED_LABELS = 5
 _RANDOM = "random"
 # The criterion whose utilities are falls of the total entropy.
 _FORECAST = "expected_entropy"
+_ASK_AGAIN = "After some results come back, ask again: the model has learned, and another list may be better."
 # Newest answers of which the page says what they gained.
 _MOST_REFITTED = 10
 
@@ -107,7 +108,10 @@ def _next_parts(campaign: Campaign, table: pd.DataFrame, by_chance: bool) -> tup
     columns |= _cost_columns(frame)
     columns["reason"] = ("why", "")
     caption = f"The {counted(len(frame), 'measurement')} to make next, at most one per sample"
-    return (text,), (Table.from_frame(frame, caption, columns), Note("How to take this list", MEASURE_LIMITS))
+    return (text,), (
+        Table.from_frame(frame, caption, columns),
+        Note("How to take this list", (MEASURE_LIMITS[0], _ASK_AGAIN)),
+    )
 
 
 def _cost_columns(frame: pd.DataFrame) -> Columns:
@@ -124,7 +128,7 @@ def booked_section(campaign: Campaign) -> Section | None:
     if orders.empty:
         return None
     columns: Columns = {
-        "event": ("order", "d"), "since": ("since", ""), "sample": ("sample", ""), "view": ("view", ""),
+        "event": ("order", ""), "since": ("since", ""), "sample": ("sample", ""), "view": ("view", ""),
     }  # fmt: skip
     if orders["utility"].notna().any():
         columns["utility"] = ("expected gain", ".3g")
@@ -177,7 +181,7 @@ def told_section(campaign: Campaign) -> Section | None:
         came=[_came(row) for _, row in told.iterrows()],
     ).merge(gains[["event", "expected", "realized"]], on="event", how="left")
     columns: Columns = {
-        "event": ("step", "d"), "when": ("when", ""), "sample": ("sample", ""), "what": ("what", ""), "came": ("came back", ""),
+        "event": ("step", ""), "when": ("when", ""), "sample": ("sample", ""), "what": ("what", ""), "came": ("came back", ""),
         "expected": ("expected gain", ".3g"), "realized": ("gain that came true", signed),
     }  # fmt: skip
     columns = {name: column for name, column in columns.items() if frame[name].notna().any()} | _cost_columns(frame)

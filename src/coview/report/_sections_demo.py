@@ -6,12 +6,13 @@ from typing import Any
 
 import pandas as pd
 
+from coview.report._asking import Asking
 from coview.report._exhibits import OURS, PRINTED, Exhibit
 from coview.report._html import Note, Section
-from coview.report._measurements import Ranking
 from coview.report._sections_comparison import verdict
-from coview.report._sections_measure import measure_section, worth_section
-from coview.report._stored_curves import StoredCurves
+from coview.report._sections_measure import measure_section
+from coview.report._sections_reliance import reliance_section
+from coview.report._sections_worth import worth_section
 from coview.report._tables import Columns, Table, signed
 
 LIMITS = (
@@ -92,8 +93,9 @@ def _against_best(exhibit: Exhibit, count: int) -> dict[str, Any]:
 _DRAWN_PROBLEMS = ("Cleveland, 30 labels", "mfeat, 30 labels")
 
 
-def measure_sections(exhibit: Exhibit, ranking: Ranking, curves: StoredCurves | None) -> tuple[Section, ...]:
-    """Who should get which test next, and whether asking is worth it."""
+def measure_sections(exhibit: Exhibit, asking: Asking) -> tuple[Section, ...]:
+    """Who should get which test next, whether that can be relied on, and whether asking is worth it."""
+    ranking, curves = asking.ranking, asking.stored
     job = exhibit.job
     paragraphs: tuple[str, ...] = (
         f"Which missing test of which {job.singular} would tell most? Each is ranked by how far the total uncertainty about "
@@ -112,9 +114,11 @@ def measure_sections(exhibit: Exhibit, ranking: Ranking, curves: StoredCurves | 
         "clear gain over measuring at random; on handwritten digits it was (below).",
     )
     found = [measure_section(ranking, paragraphs, unit="nats", sample=job.singular, money="$")]
+    if asking.diagnosis is not None:
+        found.append(reliance_section(asking.diagnosis))
     if curves is not None:
         shown = [name for name in _DRAWN_PROBLEMS if name in curves.problems]
-        found.append(worth_section(curves, shown or curves.problems[:2]))
+        found.append(worth_section(curves, shown or curves.problems[:2], (asking.problem, asking.live)))
     return tuple(found)
 
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
 import pandas as pd
 
-__all__ = ["StoredCurves", "load_curves"]
+__all__ = ["FEW", "RANDOM", "StoredCurves", "load_curves"]
 
+#: Criteria that are asked for by name, as they are stored.
+RANDOM, FEW = "random", "expected entropy, few candidates"
+
+DIAGNOSES = "measurement_diagnoses.json"
 CURVES, GAINS, LEVELS = "measurement_curves.csv", "measurement_gains.csv", "measurement_levels.csv"
 
 
@@ -25,11 +32,15 @@ class StoredCurves:
         curve, paired.
     levels : DataFrame
         ``problem, score, start, everything``: mean scores with nothing and with all measured.
+    diagnoses : dict of str to dict
+        Problem -> ``n_repeats, agreement`` (rank correlation of forecasts and what came true) and ``words``, a list of what
+        `coview.acquisition.diagnose` says at the start and in how many repeats.
     """
 
     curves: pd.DataFrame
     gains: pd.DataFrame
     levels: pd.DataFrame
+    diagnoses: Mapping[str, Mapping[str, Any]]
 
     @property
     def problems(self) -> list[str]:
@@ -46,10 +57,12 @@ def load_curves() -> StoredCurves | None:
     """
     folder = files("coview.report") / "stored"
     parts = [folder / name for name in (CURVES, GAINS, LEVELS)]
-    if not all(part.is_file() for part in parts):
+    if not all(part.is_file() for part in (*parts, folder / DIAGNOSES)):
         return None
     tables = []
     for part in parts:
         with part.open(encoding="utf-8") as lines:
             tables.append(pd.read_csv(lines))
-    return StoredCurves(*tables)
+    diagnoses = json.loads((folder / DIAGNOSES).read_text(encoding="utf-8"))
+    curves, gains, levels = tables
+    return StoredCurves(curves, gains, levels, diagnoses)

@@ -15,14 +15,14 @@ import sklearn
 from threadpoolctl import threadpool_limits
 
 import coview
-from coview.report._exhibits import Exhibit, breast_job, heart_job, make_exhibit, measurement_ranking
+from coview.report._asking import Asking, make_asking
+from coview.report._exhibits import Exhibit, breast_job, heart_job, make_exhibit
 from coview.report._html import Report, render_report
-from coview.report._lines import comparison_lines, exhibit_lines, ranking_lines, worth_lines
-from coview.report._measurements import Ranking
+from coview.report._lines import asking_lines, comparison_lines, exhibit_lines, ranking_lines
+from coview.report._live import cleveland
 from coview.report._sections_demo import limits_section, measure_sections, short_section
 from coview.report._sections_exhibits import breast_sections, heart_sections
 from coview.report._stored import FILE, stored_text
-from coview.report._stored_curves import StoredCurves, load_curves
 
 MARKER = ".coview-demo"
 MEASURE = "measure-next.csv"
@@ -69,13 +69,13 @@ def run_demo(
             for line in [*exhibit_lines(exhibit, number), *comparison_lines(exhibit), ""]:
                 echo(line)
             exhibits.append(exhibit)
-        ranking, curves = measurement_ranking(exhibits[-1]), load_curves()
-        for line in [*ranking_lines(ranking), *worth_lines(curves), ""]:
+        asking = make_asking(exhibits[-1], cleveland(), seed=seed)
+        for line in [*ranking_lines(asking.ranking), *asking_lines(asking), ""]:
             echo(line)
-        page = render_report(demo_report(exhibits[0], exhibits[1], ranking, curves, seed=seed))
+        page = render_report(demo_report(exhibits[0], exhibits[1], asking, seed=seed))
     files = {"report.html": page, MARKER: "Written by coview demo; this folder is replaced by the next one.\n"}
     files |= {f"predictions-{e.job.name}.csv": _csv(e) for e in exhibits}
-    files[MEASURE] = str(ranking.table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+    files[MEASURE] = str(asking.ranking.table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
     if full:
         files[FILE] = stored_text(
             {e.job.name: (e.summary, e.differences) for e in exhibits}, seed=seed, repeats=repeats
@@ -86,12 +86,12 @@ def run_demo(
         "report": str(output / "report.html"),
         "predictions": {e.job.name: str(output / f"predictions-{e.job.name}.csv") for e in exhibits},
         "exhibits": {e.job.name: _figures(e) for e in exhibits},
-        "measure_next": ranking.best.to_dict(orient="records"),
+        "measure_next": asking.ranking.best.to_dict(orient="records"),
         "measurements": str(output / MEASURE),
     }
 
 
-def demo_report(breast: Exhibit, heart: Exhibit, ranking: Ranking, curves: StoredCurves | None, *, seed: int) -> Report:
+def demo_report(breast: Exhibit, heart: Exhibit, asking: Asking, *, seed: int) -> Report:
     """The whole page."""
     job = breast.job
     right, n_hidden = int(breast.predictions["right"].sum()), len(breast.predictions)
@@ -130,7 +130,7 @@ def demo_report(breast: Exhibit, heart: Exhibit, ranking: Ranking, curves: Store
             short_section(breast, heart),
             *breast_sections(breast),
             *heart_sections(heart),
-            *measure_sections(heart, ranking, curves),
+            *measure_sections(heart, asking),
             limits_section(),
         ),
         footer=_footer(seed),
