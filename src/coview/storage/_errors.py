@@ -57,7 +57,8 @@ def _explanation(error: sqlite3.Error, what: str, timeout: float) -> Exception |
             f"{what} is in use: another process has been writing to it for more than {timeout:g} s. Nothing was written; try "
             "again, or end that process."
         )
-    if kind == sqlite3.SQLITE_FULL:
+    # the second: no room for the index of the log, which even readers need
+    if kind == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE:
         return OSError(ENOSPC, "The disk is full. Nothing of this step was written; make room and repeat it", what)
     if kind in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return PermissionError(
