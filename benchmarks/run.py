@@ -3,9 +3,9 @@
     python benchmarks/run.py [NAME ...] [--n N ...] [--repeats R] [--full] [--output FILE ...]
 
 Without NAME: fixed_fit, evidence, prediction and averaging; low_rank_scale, which is long, and those of the mixtures
-(gaussian_mixture, factor_mixture, co_em, expected_kernel), acquisition, logistic, campaign, co_regularized, laplacian and
-agreement run when they are named. Without sizes each takes its smallest, in about two minutes in all, with ``--full`` all of its
-own. ``--output`` writes .json, .csv or .md by the ending of the name, anew after each benchmark.
+(gaussian_mixture, factor_mixture, co_em, expected_kernel), acquisition, logistic, campaign, co_regularized, laplacian,
+agreement and posterior_consistency run when they are named. Without sizes each takes its smallest, in about two minutes in all,
+with ``--full`` all of its own. ``--output`` writes .json, .csv or .md by the ending of the name, anew after each benchmark.
 """
 
 import argparse
@@ -26,6 +26,7 @@ import gaussian_mixture
 import laplacian
 import logistic
 import low_rank_scale
+import posterior_consistency
 import prediction
 import timing
 
@@ -40,7 +41,8 @@ MIXTURES = {
 }
 MEASURING = {"acquisition": acquisition, "logistic": logistic, "campaign": campaign}
 AGREEING = {"co_regularized": co_regularized, "laplacian": laplacian, "agreement": agreement}
-BENCHMARKS = {**USUAL, "low_rank_scale": low_rank_scale, **MIXTURES, **MEASURING, **AGREEING}
+POSTERIORS = {"posterior_consistency": posterior_consistency}
+BENCHMARKS = {**USUAL, "low_rank_scale": low_rank_scale, **MIXTURES, **MEASURING, **AGREEING, **POSTERIORS}
 
 
 def parsed(argv: Sequence[str] | None) -> argparse.Namespace:

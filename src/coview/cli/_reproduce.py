@@ -66,6 +66,18 @@ PAPERS: Mapping[str, Paper] = {
         module="kernel_completion.tables",
         data=("uci/ionosphere", "landmine", "satimage"),
     ),
+    "multi-view-gp": Paper(
+        title="Liu, Sun: Multi-view Regularized Gaussian Processes. PAKDD, 2017",
+        contents="table 2 (four universities, Ionosphere): posteriors of views that agree, beside GPs and SVM-2K",
+        module="multi_view_gp.tables",
+        data=(
+            "webkb_universities/cornell",
+            "webkb_universities/washington",
+            "webkb_universities/wisconsin",
+            "webkb_universities/texas",
+            "uci/ionosphere",
+        ),
+    ),
     "active-features-and-labels": Paper(
         title="Krishnapuram, Williams, Xue, Hartemink, Carin, Figueiredo: Active Learning of Features and Labels. ICML Workshop "
         "on Learning with Multiple Views, 2005",

@@ -14,6 +14,9 @@ __all__ = ["DenseSlope", "DenseViewPosterior"]
 
 Array = NDArray[np.float64]
 
+# Rows per step of what numpy does with a large square matrix: a strip of them stays in a processor's cache.
+_STRIP = 64
+
 
 @dataclass(frozen=True)
 class DenseViewPosterior:
@@ -223,7 +226,11 @@ class DenseSlope:
         own = self.posterior
         moved = own.apply(precise)
         left, right = own.prior_solve(moved), own.prior_solve(own.means)
-        self._other += (0.5 * weight) * (left @ right.T + right @ left.T)
+        # half of l r^T + r l^T as two squares, of columns of one length so that neither drowns in the other
+        lengths = np.maximum([np.linalg.norm(left), np.linalg.norm(right)], np.finfo(np.float64).tiny)
+        root = np.sqrt(lengths[1] / lengths[0])
+        subtract_row_products(self._other, root * left + right / root, -0.25 * weight)
+        subtract_row_products(self._other, root * left - right / root, 0.25 * weight)
         subtract_row_products(self._other, own.prior_solve(difference), 0.5 * weight)
         residuals = np.where(own.labeled[:, None], own.means - own.targets, 0.0)
         by_mean = float((moved * residuals).sum()) / own.noise
@@ -239,22 +246,30 @@ class DenseSlope:
         by_log_noise = self._by_log_noise
         if self._gains:
             subtract_row_products(self._positive, own.gain[:, own.labeled], -self._gains)
-            by_log_noise -= float(np.vdot(_fold(self._positive), own.gram))
-            total = total + self._positive
+            total = _fold(total)
+            positive = _fold(self._positive)
+            by_log_noise -= float(np.vdot(positive, own.gram))
+            total += positive
+            return total, by_log_noise
         return _fold(total), by_log_noise
 
     @staticmethod
-    def placed(total: Array, part: Array, kept: NDArray[np.bool_]) -> Array:
-        """Add what was found of some samples to what is known of all, as ``folded`` gives it."""
+    def placed(known: Array | None, part: Array, kept: NDArray[np.bool_]) -> Array:
+        """Add what was found of some samples to what is known of all, as ``folded`` gives it; None is nothing yet."""
         if kept.all():
-            return np.asarray(total + part)
+            return part if known is None else known + part
+        total = np.zeros((len(kept), len(kept))) if known is None else known
         total[np.ix_(kept, kept)] += part
         return total
 
 
 def _fold(matrix: Array) -> Array:
-    """The upper triangle, doubled off the diagonal."""
-    folded = np.triu(matrix)
-    folded *= 2.0
-    folded.flat[:: len(folded) + 1] *= 0.5
-    return folded
+    """Double what is above the diagonal and clear what is below, in place."""
+    n = len(matrix)
+    for start in range(0, n, _STRIP):
+        stop = min(start + _STRIP, n)
+        matrix[start:stop, :start] = 0.0
+        square = matrix[start:stop, start:stop]
+        square[...] = np.triu(square) + np.triu(square, 1)
+        matrix[start:stop, stop:] *= 2.0
+    return matrix

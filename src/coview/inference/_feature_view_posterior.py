@@ -85,6 +85,11 @@ class FeatureViewPosterior:
         return self._prior.half_solve(self.features.T).T
 
     @cached_property
+    def solved_features(self) -> Array:
+        """``K^{-1} Phi`` (p, r)."""
+        return self._prior.solve(self.features.T).T
+
+    @cached_property
     def columns(self) -> Array:
         """F (p, r)."""
         return self._shares[:, None] * self.inner.half_solve(self.features.T).T
@@ -206,7 +211,7 @@ class FeatureSlope:
     ) -> None:
         """``weight / 2`` times ``tr(Sigma_2^{-1} Sigma_1) + tr(Sigma_1^{-1} Sigma_2)``."""
         own = self.posterior
-        solved = own.prior_solve(own.features)
+        solved = own.solved_features
         gained = own.prior_solve(own.apply(other.precision(own.apply(solved))))
         self._half += (0.5 * weight) * (gained - own.prior_solve(other.apply(solved)))
         diagonal = _sandwich_diagonal(own, other, there[1].T)[own.labeled].sum()
@@ -231,8 +236,11 @@ class FeatureSlope:
         return 2.0 * self._half, self._by_log_noise
 
     @staticmethod
-    def placed(total: Array, part: Array, kept: NDArray[np.bool_]) -> Array:
-        """Add what was found of some samples to what is known of all."""
+    def placed(known: Array | None, part: Array, kept: NDArray[np.bool_]) -> Array:
+        """Add what was found of some samples to what is known of all; None is nothing yet."""
+        if kept.all() and known is None:
+            return part
+        total = np.zeros((len(kept), part.shape[1])) if known is None else known
         total[kept] += part
         return total
 

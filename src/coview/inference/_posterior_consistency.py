@@ -170,12 +170,12 @@ class _Pieces:
 
     def slopes(self) -> list[tuple[Array, float]]:
         """Over all samples of every view."""
-        totals = [(view.slope().folded()[0], 0.0) for view in self.views]
+        totals: dict[int, tuple[Array, float]] = {}
         for (j, _), (_, slope, kept) in self._made.items():
-            total, by_log_noise = totals[j]
             part, by_part = slope.folded()
-            totals[j] = slope.placed(total, part, kept), by_log_noise + by_part
-        return totals
+            known, by_log_noise = totals.get(j, (None, 0.0))
+            totals[j] = slope.placed(known, part, kept), by_log_noise + by_part
+        return [totals[j] for j in range(len(self.views))]
 
 
 def gaussian_divergences(
