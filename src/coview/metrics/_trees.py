@@ -33,8 +33,8 @@ def dendrogram_purity(linkage: ArrayLike, labels_true: ArrayLike) -> float:
 
     Notes
     -----
-    Heller and Ghahramani, "Bayesian Hierarchical Clustering" (2005). Counts of classes per subtree give all pairs at once: time and
-    memory O(n_samples n_classes).
+    Heller and Ghahramani, "Bayesian Hierarchical Clustering" (2005). Counts of classes per subtree give all pairs at once:
+    time and memory O(n_samples n_classes).
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _class_counts(linkage: Any, labels_true: Any) -> tuple[Array, NDArray[np.int
     n = len(codes)
     if len(tree) != n - 1 or n < 2:
         raise ValueError(
-            f"A linkage of {len(tree)} merges is a tree of {len(tree) + 1} samples, and labels_true has {n}; two samples at least."
+            f"A linkage of {len(tree)} merges is a tree of {len(tree) + 1} samples, and labels_true has {n}; two at least."
         )
     children = tree[:, :2].astype(np.intp)
     counts = np.zeros((2 * n - 1, int(codes.max()) + 1))
