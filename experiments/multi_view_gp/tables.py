@@ -20,11 +20,12 @@ __all__ = ["assemble", "reproduce"]
 _PUBLISHED_REPEATS = 5
 # Standard errors of the difference of two means beyond which they are called different.
 _LIMIT = 2.0
+_GRIDS = [", ".join(f"{value:.3g}" for value in values) for values in (WEIGHTS, CONSISTENCIES)]
 _NOTE = f"""\
-Accuracy in percent on the test part (40 %), mean ± standard deviation over the splits, the same for all methods; in brackets what
-is printed, over {_PUBLISHED_REPEATS} splits of its own. *Above*, *below*, *even*: the difference of the means is more, or not more, than {_LIMIT:g} of its standard errors.
-The trade-offs a of {{{", ".join(f"{a:g}" for a in WEIGHTS)}}} and b of {{{", ".join(f"{b:.3g}" for b in CONSISTENCIES)}}} are chosen on {SPLITS} splits of the training part, searches
-have at most {STEPS} steps."""
+Accuracy in percent on the test part (40 %), mean ± standard deviation over the splits, the same for all methods; in brackets
+what is printed, over {_PUBLISHED_REPEATS} splits of its own. *Above*, *below*, *even*: the difference of the means is more, or
+not more, than {_LIMIT:g} of its standard errors. The trade-offs a of {{{_GRIDS[0]}}} and b of {{{_GRIDS[1]}}} are chosen on
+{SPLITS} splits of the training part; searches have at most {STEPS} steps."""
 _SVM = ("SVM-2K, view 1", "SVM-2K, view 2", "SVM-2K, mean")
 
 
