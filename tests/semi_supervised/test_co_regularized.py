@@ -380,12 +380,12 @@ def test_a_class_seen_in_one_view_only(learner):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"ridge": [0.1, -1.0]}, "ridge must be positive"),
+        ({"ridge": [0.1, -1.0]}, "ridge must be finite and positive"),
         ({"ridge": [0.1]}, "ridge must be one number, or one for each of the 2 views"),
         ({"ridge": {"a": 1.0}}, "ridge must name every view"),
         ({"ridge": 0.0}, "ridge"),
         ({"coupling": -1.0}, "coupling"),
-        ({"view_weights": [1.0, -1.0]}, "view_weights must not be negative"),
+        ({"view_weights": [1.0, -1.0]}, "view_weights must be finite and not negative"),
         ({"constants": "drop"}, "constants"),
         ({"kernel": ["rbf"]}, "one entry per view"),
     ],

@@ -22,8 +22,7 @@ from coview.inference import (
     kernel_block,
 )
 from coview.kernels import ViewFunctions, ViewKernels
-from coview.semi_supervised._laplacian_graphs import per_view
-from coview.views import Views
+from coview.views import Views, numbers_per_view
 
 __all__ = ["CONSTRAINTS", "CoRegularizedFit", "co_regularized_fit", "flat"]
 
@@ -72,14 +71,9 @@ def co_regularized_fit(
 ) -> CoRegularizedFit:
     """Fit functions with the parameters of a learner, tied on some samples or all; ``solve`` says by which loss."""
     names = list(views.names)
-    ridge = per_view(learner.ridge, names, "ridge")
-    weights = (
-        np.ones(len(names)) if learner.view_weights is None else per_view(learner.view_weights, names, "view_weights")
-    )
-    if (ridge <= 0.0).any():
-        raise ValueError(f"ridge must be positive; got {learner.ridge!r}.")
-    if (weights < 0.0).any():
-        raise ValueError(f"view_weights must not be negative; got {learner.view_weights!r}.")
+    ridge = numbers_per_view(learner.ridge, names, "ridge", positive=True)
+    given = 1.0 if learner.view_weights is None else learner.view_weights
+    weights = numbers_per_view(given, names, "view_weights")
     kernels = ViewKernels.of(learner.kernel, views, check_random_state(learner.random_state))
     blocks = [_block(kernels, v, views[name], learner.constants) for v, name in enumerate(names)]
     tied = TiedKernels(

@@ -15,8 +15,8 @@ from coview.base import Interval, StrOptions, ViewScoreClassifier
 from coview.exceptions import ViewError
 from coview.inference import ViewScoreCalibration, signs_of
 from coview.kernels import KernelMachine, ViewFunctions, ViewKernels, WarpedFeatures, WarpedGram
-from coview.semi_supervised._laplacian_graphs import joint_laplacian, own_laplacians, per_view, restricted
-from coview.views import Views
+from coview.semi_supervised._laplacian_graphs import joint_laplacian, own_laplacians, restricted
+from coview.views import Views, numbers_per_view
 
 __all__ = ["LaplacianLearner", "resolved_tie"]
 
@@ -84,13 +84,8 @@ class LaplacianLearner(ViewScoreClassifier):
 
     def _checked_gammas(self) -> Array:
         """Both gammas of each view (n_views, 2)."""
-        ambient = per_view(self.gamma_ambient, self.view_names_, "gamma_ambient")
-        intrinsic = per_view(self.gamma_intrinsic, self.view_names_, "gamma_intrinsic")
-        if (ambient <= 0.0).any() or (intrinsic < 0.0).any():
-            raise ValueError(
-                f"gamma_ambient must be positive and gamma_intrinsic not negative; got {self.gamma_ambient!r} and "
-                f"{self.gamma_intrinsic!r}."
-            )
+        ambient = numbers_per_view(self.gamma_ambient, self.view_names_, "gamma_ambient", positive=True)
+        intrinsic = numbers_per_view(self.gamma_intrinsic, self.view_names_, "gamma_intrinsic")
         return np.column_stack([ambient, intrinsic])
 
     def _set_kernels(self, views: Views) -> None:

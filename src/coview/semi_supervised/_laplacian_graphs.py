@@ -12,27 +12,14 @@ from scipy import sparse
 
 from coview.exceptions import ViewError
 from coview.graphs import combined_laplacian, graph_laplacian, restricted_laplacian
-from coview.views import Views
+from coview.views import Views, numbers_per_view
 
-__all__ = ["joint_laplacian", "own_laplacians", "per_view", "restricted"]
+__all__ = ["joint_laplacian", "own_laplacians", "restricted"]
 
 Array = NDArray[np.float64]
 
 WITH_CONCATENATION = "mean_with_concatenation"
 _CONCATENATION = "concatenation"
-
-
-def per_view(value: Any, names: list[str], what: str) -> Array:
-    """One number per view (n_views,) from one for all, a list by position or a dict by name."""
-    if isinstance(value, Mapping):
-        if set(value) != set(names):
-            raise ViewError(f"{what} must name every view once; it names {list(value)}, the views are {names}.")
-        value = [value[name] for name in names]
-    numbers = np.asarray(value, dtype=np.float64)
-    numbers = np.full(len(names), float(numbers)) if numbers.ndim == 0 else numbers
-    if numbers.shape != (len(names),) or not np.isfinite(numbers).all():
-        raise ValueError(f"{what} must be one number, or one for each of the {len(names)} views; got {value!r}.")
-    return numbers
 
 
 def own_laplacians(
@@ -164,7 +151,7 @@ def _convex_weights(weights: Any, names: list[str]) -> Array | None:
             raise ValueError(f"graph_weights must be one number per view ({len(names)}); got {weights!r}.")
         alpha = float(np.asarray(weights, dtype=np.float64).reshape(()))
         return np.array([1.0 - alpha, alpha])
-    return per_view(weights, names, "graph_weights")
+    return numbers_per_view(weights, names, "graph_weights")
 
 
 def _side_by_side(views: Views) -> Any:

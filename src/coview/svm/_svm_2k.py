@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -14,7 +13,7 @@ from coview.base import Interval, ViewScoreClassifier
 from coview.exceptions import ViewError
 from coview.inference import TiedMachines, TiedSolution, ViewScoreCalibration, signs_of
 from coview.kernels import ViewFunctions, ViewKernels
-from coview.views import Views
+from coview.views import Views, numbers_per_view
 
 __all__ = ["SVM2K"]
 
@@ -179,18 +178,9 @@ class SVM2K(ViewScoreClassifier):
 
     def _costs(self, names: list[str]) -> Array:
         """C of each view."""
-        if isinstance(self.C, Mapping):
-            if set(self.C) != set(names):
-                raise ViewError(f"C must name every view once; it names {list(self.C)}, the views are {list(names)}.")
-            costs = np.array([self.C[name] for name in names], dtype=float)
-        else:
-            costs = np.array(self.C, dtype=float)
-            costs = np.full(len(names), float(costs)) if not costs.ndim else costs
-        if costs.shape != (len(names),) or not np.isfinite(costs).all() or (costs < 0.0).any() or not costs.any():
-            raise ValueError(
-                f"C must be one price, or one for each of the {len(names)} views, finite, not negative and not all 0; "
-                f"got {self.C!r}."
-            )
+        costs = numbers_per_view(self.C, names, "C")
+        if not costs.any():
+            raise ValueError(f"C must be positive for a view at least; got {self.C!r}.")
         return costs
 
     def _solved(self, machines: TiedMachines, signs: Array, labeled: NDArray[np.bool_]) -> TiedSolution:

@@ -8,7 +8,7 @@ from coview.views._findings_summary import label_summary, view_summary
 from coview.views._ids import almost_equal_ids, id_text, ids_among, labels_from_plain, plain_labels, some
 from coview.views._known import select_known
 from coview.views._numeric import column_kind, infinite_rows, to_matrix
-from coview.views._per_view import value_per_view
+from coview.views._per_view import numbers_per_view, value_per_view
 from coview.views._presence import observed_rows, resolve_presence
 from coview.views._readers import is_single_table, read_tables
 from coview.views._slicing import take_rows
@@ -39,6 +39,7 @@ __all__ = [
     "label_summary",
     "labels_from_plain",
     "merge_findings",
+    "numbers_per_view",
     "observed_rows",
     "plain_labels",
     "presence_summary",

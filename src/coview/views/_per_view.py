@@ -3,9 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from coview.exceptions import ViewError
 
-__all__ = ["value_per_view"]
+__all__ = ["numbers_per_view", "value_per_view"]
 
 
 def value_per_view(value: Any, names: Sequence[str], what: str) -> list[Any]:
@@ -48,3 +51,43 @@ def value_per_view(value: Any, names: Sequence[str], what: str) -> list[Any]:
             raise ViewError(f"{what} must have one entry per view ({len(names)}); got {len(value)}.")
         return list(value)
     return [value] * len(names)
+
+
+def numbers_per_view(value: Any, names: Sequence[str], what: str, *, positive: bool = False) -> NDArray[np.float64]:
+    """One finite number per view that is not negative, from one for all, a sequence by position, or a dict by name.
+
+    Parameters
+    ----------
+    value : float, sequence or dict
+    names : sequence of str
+        Of the views.
+    what : str
+        Name of the parameter, for errors.
+    positive : bool, default=False
+        Whether zero is refused too.
+
+    Returns
+    -------
+    numbers : ndarray of shape (n_views,)
+
+    Raises
+    ------
+    ViewError
+        If a dict misses or does not know a view.
+    ValueError
+        If there are too many or too few numbers, or one is out of range.
+
+    Examples
+    --------
+    >>> from coview.views import numbers_per_view
+    >>> numbers_per_view(2, ["gene", "ct"], "ridge").tolist(), numbers_per_view((1, 0.5), ["gene", "ct"], "ridge").tolist()
+    ([2.0, 2.0], [1.0, 0.5])
+    """
+    given = value_per_view(value, names, what) if isinstance(value, Mapping) else value
+    numbers = np.asarray(given, dtype=np.float64)
+    numbers = np.full(len(names), float(numbers)) if numbers.ndim == 0 else numbers
+    if numbers.shape != (len(names),):
+        raise ValueError(f"{what} must be one number, or one for each of the {len(names)} views; got {value!r}.")
+    if not np.isfinite(numbers).all() or (numbers < 0.0).any() or (positive and not numbers.all()):
+        raise ValueError(f"{what} must be finite and {'positive' if positive else 'not negative'}; got {value!r}.")
+    return numbers
