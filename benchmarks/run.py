@@ -4,7 +4,7 @@
 
 Without NAME: fixed_fit, evidence, prediction and averaging; low_rank_scale, which is long, and those of the mixtures
 (gaussian_mixture, factor_mixture, co_em, expected_kernel), acquisition, logistic, campaign, co_regularized, laplacian,
-agreement and posterior_consistency run when they are named. Without sizes each takes its smallest, in about two minutes in all,
+agreement, posterior_consistency, clustering and neighbors run when they are named. Without sizes each takes its smallest, in about two minutes in all,
 with ``--full`` all of its own. ``--output`` writes .json, .csv or .md by the ending of the name, anew after each benchmark.
 """
 
@@ -16,6 +16,7 @@ from pathlib import Path
 import agreement
 import averaging
 import campaign
+import clustering
 import co_em
 import co_regularized
 import evidence
@@ -26,6 +27,7 @@ import gaussian_mixture
 import laplacian
 import logistic
 import low_rank_scale
+import neighbors
 import posterior_consistency
 import prediction
 import timing
@@ -41,8 +43,9 @@ MIXTURES = {
 }
 MEASURING = {"acquisition": acquisition, "logistic": logistic, "campaign": campaign}
 AGREEING = {"co_regularized": co_regularized, "laplacian": laplacian, "agreement": agreement}
+GROUPING = {"clustering": clustering, "neighbors": neighbors}
 POSTERIORS = {"posterior_consistency": posterior_consistency}
-BENCHMARKS = {**USUAL, "low_rank_scale": low_rank_scale, **MIXTURES, **MEASURING, **AGREEING, **POSTERIORS}
+BENCHMARKS = {**USUAL, "low_rank_scale": low_rank_scale, **MIXTURES, **MEASURING, **AGREEING, **POSTERIORS, **GROUPING}
 
 
 def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
