@@ -4,7 +4,8 @@
 
 Without NAME: fixed_fit, evidence, prediction and averaging; low_rank_scale, which is long, and those of the mixtures
 (gaussian_mixture, factor_mixture, co_em, expected_kernel), acquisition, logistic, campaign, co_regularized, laplacian,
-agreement, posterior_consistency, clustering and neighbors run when they are named. Without sizes each takes its smallest, in about two minutes in all,
+agreement, posterior_consistency, clustering and neighbors run when they are named. Without sizes each takes its smallest, in
+about two minutes in all,
 with ``--full`` all of its own. ``--output`` writes .json, .csv or .md by the ending of the name, anew after each benchmark.
 """
 
@@ -27,12 +28,12 @@ import gaussian_mixture
 import laplacian
 import logistic
 import low_rank_scale
-import neighbors
 import posterior_consistency
 import prediction
 import timing
 
 import acquisition
+import neighbors
 
 USUAL = {"fixed_fit": fixed_fit, "evidence": evidence, "prediction": prediction, "averaging": averaging}
 MIXTURES = {
