@@ -30,9 +30,9 @@ class CoLaplacianLeastSquaresClassifier(LaplacianLearner):
     ----------
     kernel : {"linear", "rbf", "precomputed"}, kernel object, callable, or list or dict of these, default="rbf"
         For all views, by position or by name. "rbf" has the median distance between samples as its width.
-    gamma_ambient : float, or list or dict of floats, default=0.01
+    gamma_ambient : float, or list or dict of floats, default=1e-4
         Price :math:`\gamma_A > 0` of the norm of a function, by view.
-    gamma_intrinsic : float, or list or dict of floats, default=0.1
+    gamma_intrinsic : float, or list or dict of floats, default=1e-4
         Price :math:`\gamma_I \ge 0` of a function that is not smooth along the graph; with 0 unlabeled samples say nothing.
     graph : {"knn", "rbf"}, dict, square matrix, or list or dict of these by view, default="knn"
         Weights of the edges between the samples that have a view, or how they are found: as for
@@ -106,8 +106,8 @@ class CoLaplacianLeastSquaresClassifier(LaplacianLearner):
         self,
         kernel: Any = "rbf",
         *,
-        gamma_ambient: Any = 0.01,
-        gamma_intrinsic: Any = 0.1,
+        gamma_ambient: Any = 1e-4,
+        gamma_intrinsic: Any = 1e-4,
         graph: Any = "knn",
         graph_weights: Any = None,
         classes: Any = None,
@@ -142,9 +142,9 @@ class CoLaplacianSVC(LaplacianLearner):
     ----------
     kernel : {"linear", "rbf", "precomputed"}, kernel object, callable, or list or dict of these, default="rbf"
         For all views, by position or by name. "rbf" has the median distance between samples as its width.
-    gamma_ambient : float, or list or dict of floats, default=0.01
+    gamma_ambient : float, or list or dict of floats, default=1e-4
         Price :math:`\gamma_A > 0` of the norm of a function, by view.
-    gamma_intrinsic : float, or list or dict of floats, default=0.1
+    gamma_intrinsic : float, or list or dict of floats, default=1e-4
         Price :math:`\gamma_I \ge 0` of a function that is not smooth along the graph; with 0 unlabeled samples say nothing.
     graph : {"knn", "rbf"}, dict, square matrix, or list or dict of these by view, default="knn"
         Weights of the edges between the samples that have a view, or how they are found: as for
@@ -233,8 +233,8 @@ class CoLaplacianSVC(LaplacianLearner):
         self,
         kernel: Any = "rbf",
         *,
-        gamma_ambient: Any = 0.01,
-        gamma_intrinsic: Any = 0.1,
+        gamma_ambient: Any = 1e-4,
+        gamma_intrinsic: Any = 1e-4,
         graph: Any = "knn",
         graph_weights: Any = None,
         fit_intercept: bool = True,

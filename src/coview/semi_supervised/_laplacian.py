@@ -30,9 +30,9 @@ class LaplacianLeastSquaresClassifier(LaplacianLearner):
     ----------
     kernel : {"linear", "rbf", "precomputed"}, kernel object, callable, or list or dict of these, default="rbf"
         For all views, by position or by name. "rbf" has the median distance between samples as its width.
-    gamma_ambient : float, or list or dict of floats, default=0.01
+    gamma_ambient : float, or list or dict of floats, default=1e-4
         Price :math:`\gamma_A > 0` of the norm of a function, by view.
-    gamma_intrinsic : float, or list or dict of floats, default=0.1
+    gamma_intrinsic : float, or list or dict of floats, default=1e-4
         Price :math:`\gamma_I \ge 0` of a function that is not smooth along the graph; with 0 unlabeled samples say nothing.
     graph : {"knn", "rbf"}, dict, square matrix, or list or dict of these by view, default="knn"
         Weights of the edges between the samples that have a view, or how they are found: as for
@@ -99,8 +99,8 @@ class LaplacianLeastSquaresClassifier(LaplacianLearner):
         self,
         kernel: Any = "rbf",
         *,
-        gamma_ambient: Any = 0.01,
-        gamma_intrinsic: Any = 0.1,
+        gamma_ambient: Any = 1e-4,
+        gamma_intrinsic: Any = 1e-4,
         graph: Any = "knn",
         classes: Any = None,
         missing_label: Any = "auto",
@@ -133,9 +133,9 @@ class LaplacianSVC(LaplacianLearner):
     ----------
     kernel : {"linear", "rbf", "precomputed"}, kernel object, callable, or list or dict of these, default="rbf"
         For all views, by position or by name. "rbf" has the median distance between samples as its width.
-    gamma_ambient : float, or list or dict of floats, default=0.01
+    gamma_ambient : float, or list or dict of floats, default=1e-4
         Price :math:`\gamma_A > 0` of the norm of a function, by view.
-    gamma_intrinsic : float, or list or dict of floats, default=0.1
+    gamma_intrinsic : float, or list or dict of floats, default=1e-4
         Price :math:`\gamma_I \ge 0` of a function that is not smooth along the graph; with 0 unlabeled samples say nothing.
     graph : {"knn", "rbf"}, dict, square matrix, or list or dict of these by view, default="knn"
         Weights of the edges between the samples that have a view, or how they are found: as for
@@ -217,8 +217,8 @@ class LaplacianSVC(LaplacianLearner):
         self,
         kernel: Any = "rbf",
         *,
-        gamma_ambient: Any = 0.01,
-        gamma_intrinsic: Any = 0.1,
+        gamma_ambient: Any = 1e-4,
+        gamma_intrinsic: Any = 1e-4,
         graph: Any = "knn",
         fit_intercept: bool = True,
         tied_intercept: str = "auto",
