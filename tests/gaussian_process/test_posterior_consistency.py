@@ -471,3 +471,19 @@ def test_a_search_cut_short_says_so():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fixed(hyperparameters="maximize").fit(blocks, y)
+
+
+def test_posteriors_that_say_nothing_have_a_gradient():
+    """Views without difference, or without any label in the subset: zeros, no division by them."""
+    blocks, y, _ = draw(25, missing=False)
+    twins = fixed(kernel=KERNELS[0], noise_variance=0.3, view_weights=None, consistency=2.0)
+    gradient = twins.fit([blocks[0], blocks[0]], y).objective(eval_gradient=True)[1]
+    alone = fixed(kernel=KERNELS[0], noise_variance=0.3, view_weights=None, consistency=2.0).fit([blocks[0]], y)
+    expected = 0.5 * alone.objective(eval_gradient=True)[1]
+    np.testing.assert_allclose(gradient, expected[[0, 1, 0, 1, 2, 2]], rtol=1e-6, atol=1e-8)
+    unlabeled = fixed(selective=np.flatnonzero(np.isnan(y))).fit(blocks, y)
+    theta = unlabeled.theta_
+    gradient = unlabeled.objective(eval_gradient=True)[1]
+    numeric = approx_fprime(theta, unlabeled.objective, 1e-6)
+    np.testing.assert_allclose(gradient, numeric, rtol=2e-4, atol=2e-4 * np.abs(gradient).max())
+    assert unlabeled.divergences_[0, 1] > 0.0

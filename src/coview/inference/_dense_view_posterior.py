@@ -227,10 +227,11 @@ class DenseSlope:
         moved = own.apply(precise)
         left, right = own.prior_solve(moved), own.prior_solve(own.means)
         # half of l r^T + r l^T as two squares, of columns of one length so that neither drowns in the other
-        lengths = np.maximum([np.linalg.norm(left), np.linalg.norm(right)], np.finfo(np.float64).tiny)
-        root = np.sqrt(lengths[1] / lengths[0])
-        subtract_row_products(self._other, root * left + right / root, -0.25 * weight)
-        subtract_row_products(self._other, root * left - right / root, 0.25 * weight)
+        lengths = np.sqrt([np.linalg.norm(left), np.linalg.norm(right)])
+        if lengths.all():
+            left, right = left * (lengths[1] / lengths[0]), right * (lengths[0] / lengths[1])
+            subtract_row_products(self._other, left + right, -0.25 * weight)
+            subtract_row_products(self._other, left - right, 0.25 * weight)
         subtract_row_products(self._other, own.prior_solve(difference), 0.5 * weight)
         residuals = np.where(own.labeled[:, None], own.means - own.targets, 0.0)
         by_mean = float((moved * residuals).sum()) / own.noise
