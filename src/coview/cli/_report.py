@@ -88,6 +88,9 @@ def _campaign_page(ctx: click.Context, project: Path, data: "TableOptions") -> "
             f"{project} is a campaign and holds its data: name no DATA and no labels beside it.", ctx
         )
     with opened(project, read_only=True) as campaign:
+        say(
+            "Fitting the model to what is known, and asking it whether its list can be relied on; this may take a minute."
+        )
         return campaign_report(campaign)
 
 

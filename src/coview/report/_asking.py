@@ -15,7 +15,7 @@ from coview.model_selection import hide_labels
 from coview.report import _exhibits
 from coview.report._exhibits import Exhibit
 from coview.report._live import LiveProblem, live_curves
-from coview.report._measurements import Ranking, rank_measurements, short_diagnosis
+from coview.report._measurements import Omitted, Ranking, rank_measurements, short_diagnosis
 from coview.report._stored_curves import StoredCurves, load_curves
 
 __all__ = ["Asking", "make_asking"]
@@ -33,7 +33,7 @@ class Asking:
     ----------
     ranking : Ranking
         Of the missing views of an exhibit, by the fit that is shown.
-    diagnosis : Diagnosis or None
+    diagnosis : Diagnosis, Omitted or None
         Whether it can be relied on.
     stored : StoredCurves or None
     problem : str
@@ -43,7 +43,7 @@ class Asking:
     """
 
     ranking: Ranking
-    diagnosis: Diagnosis | None
+    diagnosis: Diagnosis | Omitted | None
     stored: StoredCurves | None
     problem: str
     live: pd.DataFrame

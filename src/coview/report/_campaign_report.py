@@ -58,7 +58,7 @@ def campaign_report(campaign: Campaign, *, n_listed: int = _LISTED) -> Report:
 
     Notes
     -----
-    Where the model can be asked (`coview.acquisition.diagnose`, up to 1,500 samples) the page says whether its ranking can be
+    Where the model can be asked (`coview.acquisition.diagnose`, up to 3,000 samples) the page says whether its ranking can be
     relied on. Cost: a fit, two rankings, some ten fits for whether they can be relied on, and one for each of the newest ten
     answers.
 

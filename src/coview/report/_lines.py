@@ -6,6 +6,7 @@ from textwrap import wrap
 
 import pandas as pd
 
+from coview.acquisition import Diagnosis
 from coview.report._asking import Asking
 from coview.report._exhibits import OURS, Exhibit
 from coview.report._measurements import Ranking
@@ -76,7 +77,7 @@ def ranking_lines(ranking: Ranking, n_shown: int = 6) -> list[str]:
 def asking_lines(asking: Asking) -> list[str]:
     """What speaks against the ranking, the verdict of the stored learning curves, and the repeat that was run now."""
     lines = []
-    if asking.diagnosis is not None:
+    if isinstance(asking.diagnosis, Diagnosis):
         lines.append("   can the list be relied on?")
         for sentence in asking.diagnosis.words:
             lines += wrap(sentence, 118, initial_indent="   * ", subsequent_indent="     ")

@@ -23,9 +23,8 @@ __all__ = ["Omitted", "Ranking", "given_ranking", "rank_measurements", "short_di
 _MOST_FEATURES = 200
 _MOST_SAMPLES = 3000
 _GIVEN_LISTED = 15
-# A page looks at fewer folds and draws than `diagnose` does by itself, and not at all where a fit takes its time.
+# A page looks at fewer folds and draws than `diagnose` does by itself.
 _DIAGNOSED = {"n_folds": 3, "n_draws": 3}
-_MOST_DIAGNOSED = 1500
 
 
 @dataclass(frozen=True)
@@ -172,8 +171,8 @@ def given_ranking(subject: Subject, given: Given) -> Ranking | Omitted | None:
     return rank_measurements(model, views, y, labeled, n_listed=_GIVEN_LISTED, criterion=criterion)
 
 
-def short_diagnosis(model: Any, X: Any, y: Any) -> Diagnosis | None:
-    """Whether a ranking can be relied on; None where looking would take too long, or the model cannot be asked.
+def short_diagnosis(model: Any, X: Any, y: Any) -> Diagnosis | Omitted | None:
+    """Whether a ranking can be relied on.
 
     Parameters
     ----------
@@ -183,10 +182,14 @@ def short_diagnosis(model: Any, X: Any, y: Any) -> Diagnosis | None:
 
     Returns
     -------
-    diagnosis : Diagnosis or None
+    diagnosis : Diagnosis, Omitted or None
+        None where the model cannot be asked, `Omitted` where looking would take too long.
     """
-    if not (hasattr(model, "consensus_posterior") or hasattr(model, "weight_posterior")):
+    if not (hasattr(model, "consensus_posterior") or hasattr(model, "weight_posterior")) or why_omitted(X) is not None:
         return None
-    if len(X) > _MOST_DIAGNOSED or why_omitted(X) is not None:
-        return None
+    if len(X) > _MOST_SAMPLES:
+        return Omitted(
+            f"there are {len(X):,} samples, and with more than {_MOST_SAMPLES:,} this page would take too long",
+            "From Python: coview.acquisition.diagnose.",
+        )
     return diagnose(model, X, y, **_DIAGNOSED)

@@ -14,7 +14,7 @@ from coview.report._figures_measure import money_bar
 from coview.report._html import Note, Picture, Section
 from coview.report._measurements import short_diagnosis, why_omitted
 from coview.report._sections_measure import MEASURE_LIMITS, omitted_section
-from coview.report._sections_reliance import reliance_section
+from coview.report._sections_reliance import reliance_sections
 from coview.report._sections_scores import METRIC_NAMES, score_text
 from coview.report._subject import Subject
 from coview.report._tables import Columns, Table, signed
@@ -87,7 +87,7 @@ def next_sections(campaign: Campaign, status: dict[str, Any], n_listed: int) -> 
         return (Section("measure-next", "What to measure next", (status["remark"] or "Nothing is open.",)),)
     section = Section("measure-next", "What to measure next", *_next_parts(campaign, table, by_chance))
     diagnosis = None if by_chance else short_diagnosis(campaign.model, campaign.views, campaign.y)
-    return (section,) if diagnosis is None else (section, reliance_section(diagnosis))
+    return (section, *reliance_sections(diagnosis))
 
 
 def _next_parts(campaign: Campaign, table: pd.DataFrame, by_chance: bool) -> tuple[tuple[str, ...], tuple[Any, ...]]:

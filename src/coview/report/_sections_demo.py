@@ -11,7 +11,7 @@ from coview.report._exhibits import OURS, PRINTED, Exhibit
 from coview.report._html import Note, Section
 from coview.report._sections_comparison import verdict
 from coview.report._sections_measure import measure_section
-from coview.report._sections_reliance import reliance_section
+from coview.report._sections_reliance import reliance_sections
 from coview.report._sections_worth import worth_section
 from coview.report._tables import Columns, Table, signed
 
@@ -114,8 +114,7 @@ def measure_sections(exhibit: Exhibit, asking: Asking) -> tuple[Section, ...]:
         "clear gain over measuring at random; on handwritten digits it was (below).",
     )
     found = [measure_section(ranking, paragraphs, unit="nats", sample=job.singular, money="$")]
-    if asking.diagnosis is not None:
-        found.append(reliance_section(asking.diagnosis))
+    found += reliance_sections(asking.diagnosis)
     if curves is not None:
         shown = [name for name in _DRAWN_PROBLEMS if name in curves.problems]
         found.append(worth_section(curves, shown or curves.problems[:2], (asking.problem, asking.live)))

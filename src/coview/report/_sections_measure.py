@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from coview.report._given import Given
 from coview.report._html import Note, Section
 from coview.report._measurements import Omitted, Ranking, given_ranking, short_diagnosis
-from coview.report._sections_reliance import reliance_section
+from coview.report._sections_reliance import reliance_sections
 from coview.report._subject import Subject
 from coview.report._tables import Columns, Table
 from coview.report._words import counted, share_of
@@ -78,8 +78,7 @@ def given_measure_sections(subject: Subject, given: Given) -> tuple[Section, ...
     )
     section = measure_section(ranking, paragraphs, unit=unit, sample="sample")
     posterior = subject.estimator.consensus_posterior()
-    diagnosis = short_diagnosis(subject.estimator, posterior.views, posterior.y)
-    return (section,) if diagnosis is None else (section, reliance_section(diagnosis))
+    return (section, *reliance_sections(short_diagnosis(subject.estimator, posterior.views, posterior.y)))
 
 
 def omitted_section(omitted: Omitted) -> Section:

@@ -6,27 +6,33 @@ import numpy as np
 
 from coview.acquisition import Diagnosis
 from coview.report._html import Note, Section
+from coview.report._measurements import Omitted
 from coview.report._tables import Columns, Table, percent, signed
 from coview.report._words import counted
 
-__all__ = ["SOUND", "reliance_section"]
+__all__ = ["SOUND", "reliance_sections"]
 
 SOUND = "Nothing stands against the ranking"
 
 
-def reliance_section(diagnosis: Diagnosis, *, level: int = 2) -> Section:
-    """What speaks against the list, view by view.
+def reliance_sections(diagnosis: Diagnosis | Omitted | None) -> tuple[Section, ...]:
+    """What speaks against the list, view by view; that it was not looked at; or nothing where the model cannot be asked.
 
     Parameters
     ----------
-    diagnosis : Diagnosis
-    level : int, default=2
-        Of the heading.
+    diagnosis : Diagnosis, Omitted or None
+        As of `short_diagnosis`.
 
     Returns
     -------
-    section : Section
+    sections : tuple of Section
+        One or none.
     """
+    key, title_of_section = "reliance", "Can the list be relied on?"
+    if diagnosis is None:
+        return ()
+    if isinstance(diagnosis, Omitted):
+        return (Section(key, title_of_section, (f"This was not looked at: {diagnosis.reason}. {diagnosis.remedy}",)),)
     sound = all(line.startswith(SOUND) for line in diagnosis.words)
     title = "Nothing stands against it" if sound else "Why asking may be no better than measuring at random"
     paragraphs = (
@@ -36,7 +42,7 @@ def reliance_section(diagnosis: Diagnosis, *, level: int = 2) -> Section:
         *_forecast(diagnosis),
     )
     blocks = (Note(title, tuple(diagnosis.words), tone="good" if sound else "bad"), _view_table(diagnosis))
-    return Section("reliance", "Can the list be relied on?", paragraphs, blocks, level)
+    return (Section(key, title_of_section, paragraphs, blocks),)
 
 
 def _forecast(diagnosis: Diagnosis) -> tuple[str, ...]:

@@ -108,17 +108,20 @@ def reasons_note(stored: StoredCurves) -> tuple[Note, ...]:
 def _said(stored: StoredCurves, problem: str) -> list[str]:
     """Statements on one problem, those that several views share put together, with the number of repeats that made them."""
     found = stored.diagnoses[problem]
-    about: dict[tuple[str, int], list[str]] = {}
+    about: dict[str, tuple[list[str], list[int]]] = {}
     for line, count in found["words"]:
         match = re.match(r"(\w[\w .-]{0,40}): (.*)", line)
         name, text = match.groups() if match else ("", line)
-        about.setdefault((text, count), []).append(name)
-    return [
-        f"{', '.join(names)}: {text} ({count} of {found['n_repeats']} times)"
-        if any(names)
-        else f"{text} ({count} of {found['n_repeats']} times)"
-        for (text, count), names in about.items()
-    ]
+        names, counts = about.setdefault(text, ([], []))
+        names.append(name)
+        counts.append(count)
+    lines = []
+    for text, (names, counts) in about.items():
+        often = " to ".join(map(str, sorted({min(counts), max(counts)})))
+        lines.append(
+            (f"{', '.join(names)}: " if any(names) else "") + f"{text} ({often} of {found['n_repeats']} times)"
+        )
+    return lines
 
 
 def _agreement(stored: StoredCurves, problem: str) -> str:
