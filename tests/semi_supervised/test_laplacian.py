@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 from coview import Views
 from coview.exceptions import ViewError
 from coview.graphs import knn_graph, laplacian
+from coview.kernels import least_squares_machine
 from coview.semi_supervised import (
     CoLaplacianLeastSquaresClassifier,
     CoLaplacianSVC,
@@ -71,6 +72,44 @@ def test_least_squares_is_the_minimum_of_its_objective(seed, kernel, power):
     a = np.linalg.solve(system, np.where(known, y, 0.0) / known.sum())
     np.testing.assert_allclose(model.decision_function(new), values(KERNELS[kernel], new, X) @ a, atol=1e-9)
     np.testing.assert_allclose(model.objective_, objective(model, X, y, K, L), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_least_squares_with_a_constant(kernel):
+    """Normal equations with one more unknown, which nothing prices; the constant moves with the targets."""
+    X, y = problem(2)
+    K, L, known = values(KERNELS[kernel], X, X), laplacian(knn_graph(X, 4)).toarray(), ~np.isnan(y)
+    model = LaplacianLeastSquaresClassifier(KERNELS[kernel], graph={"n_neighbors": 4}, fit_intercept=True, **GAMMAS)
+    model.fit(X, y)
+    system = np.zeros((len(X) + 1, len(X) + 1))
+    system[:-1, :-1] = np.diag(known / known.sum()) @ K + 0.03 * np.eye(len(X)) + 0.2 * L @ K
+    system[:-1, -1] = known / known.sum()
+    system[-1, :-1] = known @ K
+    system[-1, -1] = known.sum()
+    solved = np.linalg.solve(system, np.append(np.where(known, y, 0.0) / known.sum(), y[known].sum()))
+    np.testing.assert_allclose(model.decision_function(X), K @ solved[:-1] + solved[-1], atol=1e-9)
+    np.testing.assert_allclose(model.intercept_, solved[-1], atol=1e-9)
+    np.testing.assert_allclose(model.objective_, objective(model, X, y, K, L), rtol=1e-9)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_scores_left_out_are_those_of_machines_without_the_sample(fit_intercept):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(7, 2)), rng.normal(size=(7, 2))
+    K = RBF(1.3)(X)
+    _, left_out = least_squares_machine(K, y, 0.05, fit_intercept=fit_intercept)
+    for i in range(7):
+        kept = np.arange(7) != i
+        without, _ = least_squares_machine(K[np.ix_(kept, kept)], y[kept], 0.05 * 7 / 6, fit_intercept=fit_intercept)
+        np.testing.assert_allclose(left_out[i], K[i, kept] @ without.dual + without.intercepts, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", LEAST_SQUARES)
+def test_a_single_label_and_a_constant(kind):
+    X, y = problem(n_labeled=1)
+    model = kind(RBF(1.3), classes=[-1.0, 1.0], fit_intercept=True, **GAMMAS).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), 1.0, atol=1e-12)
+    assert np.isfinite(model.predict_proba(X)).all()
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])

@@ -63,7 +63,9 @@ class HingeRules:
     max_iter: int = 100
 
 
-def least_squares_machine(gram: Array, targets: Array, ridge: float) -> tuple[KernelMachine, Array]:
+def least_squares_machine(
+    gram: Array, targets: Array, ridge: float, *, fit_intercept: bool = False
+) -> tuple[KernelMachine, Array]:
     r"""Minimize :math:`\frac1l \sum_i (y_i - f(x_i))^2 + \gamma \|f\|^2`, also without each sample in turn.
 
     Parameters
@@ -72,13 +74,15 @@ def least_squares_machine(gram: Array, targets: Array, ridge: float) -> tuple[Ke
     targets : ndarray of shape (n_labeled, n_targets)
     ridge : float
         :math:`\gamma > 0`.
+    fit_intercept : bool, default=False
+        Whether there is a constant, which costs nothing.
 
     Returns
     -------
     machine : KernelMachine
-        :math:`a = (K + l \gamma I)^{-1} y`.
+        :math:`a = (K + l \gamma I)^{-1} (y - b)`; with a constant the sum of a is 0.
     left_out : ndarray of shape (n_labeled, n_targets)
-        Score of each sample by the machine of the others, with the same :math:`l \gamma`.
+        Score of each sample by the machine of the others, with the same :math:`l \gamma`; NaN for one sample with a constant.
 
     Examples
     --------
@@ -93,10 +97,16 @@ def least_squares_machine(gram: Array, targets: Array, ridge: float) -> tuple[Ke
     system.flat[:: len(gram) + 1] += level
     factor = cholesky(system, name="The kernel matrix of the labeled samples")
     dual = factor.solve(targets)
-    scores = targets - level * dual
-    objective = (level * dual**2 * level).mean(axis=0) + ridge * (dual * scores).sum(axis=0)
     own = (factor.half_inverse() ** 2).sum(axis=0)
-    machine = KernelMachine(dual, np.zeros(targets.shape[1]), objective, scores, np.zeros(targets.shape[1]))
+    intercepts = np.zeros(targets.shape[1])
+    if fit_intercept:
+        unit = factor.solve(np.ones(len(gram)))
+        intercepts = dual.sum(axis=0) / unit.sum()
+        dual = dual - np.outer(unit, intercepts)
+        own = own - unit**2 / unit.sum() if len(gram) > 1 else np.full(1, np.nan)
+    scores = targets - level * dual
+    objective = (level * dual**2 * level).mean(axis=0) + ridge * (dual * (scores - intercepts)).sum(axis=0)
+    machine = KernelMachine(dual, intercepts, objective, scores, np.zeros(targets.shape[1]))
     return machine, targets - dual / own[:, None]
 
 
