@@ -59,6 +59,13 @@ PAPERS: Mapping[str, Paper] = {
         module="co_em.tables",
         data=("citeseer", "cora", "webkb6", "bbcsport", "three_sources", "parallel/sib200"),
     ),
+    "co-regularization": Paper(
+        title="Sindhwani, Niyogi, Belkin: A Co-Regularization Approach to Semi-supervised Learning with Multiple Views. ICML "
+        "Workshop on Learning with Multiple Views, 2005",
+        contents="tables 1 (pages about courses, twelve labels) and 2 (pages of four universities)",
+        module="co_regularization.tables",
+        data=("webkb_course", "webkb6"),
+    ),
     "kernel-completion": Paper(
         title="Williams, Carin: Analytical Kernel Matrix Completion with Incomplete Multi-View Data. ICML Workshop on "
         "Learning with Multiple Views, 2005",
