@@ -121,6 +121,19 @@ def test_batches_of_greedy_choice_and_several_scores(problem):
     assert (curves["log loss"] < 0).all()
 
 
+def test_looking_ahead_is_greedy_and_needs_a_criterion_that_updates(problem):
+    plans = {
+        name: {"criterion": "mutual_information", "shortlist": 4, **options}
+        for name, options in (("ahead", {"look_ahead": 1}), ("greedy too", {"look_ahead": 1, "greedy": True}))
+    }
+    curves = run(problem, criteria=plans, repeats=1, batch_size=2, n_steps=2).curves
+    first, second = (curves[curves["criterion"] == name].drop(columns="criterion") for name in plans)
+    assert first["n_measured"].tolist() == [0, 2, 4]
+    assert second["n_measured"].tolist() == [0, 2, 4]
+    with pytest.raises(ValueError, match="look_ahead needs a criterion"):
+        run(problem, criteria={"variance": {"look_ahead": 1}})
+
+
 def test_regression_and_any_estimator_by_chance(problem):
     views, y = problem
     model = BayesianCoTrainingRegressor("rbf", latent="consensus", hyperparameters="fixed", noise_variance=0.1)

@@ -163,6 +163,67 @@ def test_damage_is_noticed(path):
         Project.open(path)
 
 
+def tampered(path, statement):
+    """Change events behind the back of what guards them."""
+    connection = sqlite3.connect(path)
+    guards = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    for name, _ in guards:
+        connection.execute(f"DROP TRIGGER {name}")
+    connection.execute(statement)
+    for _, sql in guards:
+        connection.execute(sql)
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("UPDATE events SET content = '{\"value\":12}' WHERE id = 2", "event 2 is not as it was written"),
+        ("UPDATE events SET time = '2001' WHERE id = 3", "event 3 is not as it was written"),
+        ("UPDATE events SET kind = 'closed' WHERE id = 1", "event 1 is not as it was written"),
+        ("UPDATE events SET digest = 'x' WHERE id = 4", "event 4 is not as it was written"),
+        ("DELETE FROM events WHERE id = 2", "event 2 is gone"),
+        ("DELETE FROM events WHERE id = 1", "event 1 is gone"),
+        ("UPDATE events SET id = 9 WHERE id = 4", "event 4 is gone"),
+    ],
+)
+def test_events_that_are_not_what_was_written_are_noticed(path, statement, message):
+    with Project.open(path) as project:
+        for value in range(1, 5):
+            project.append("told", {"value": value})
+    tampered(path, statement)
+    with Project.open(path) as project, pytest.raises(ProjectFileError, match=f"damaged: {message}.*backup"):
+        project.events()
+
+
+def test_files_without_checksums_get_them(path, monkeypatch):
+    with monkeypatch.context() as old:
+        for module in (schema, connections):
+            old.setattr(module, "MIGRATIONS", schema.MIGRATIONS[:1])
+        first = path.with_name("old.covw")
+        Project.create(first, {"data": b"abc"}).disconnect()
+        connection = sqlite3.connect(first)
+        connection.executemany(
+            "INSERT INTO events (time, kind, content) VALUES (?, ?, ?)",
+            [("2026-01-01", "told", f'{{"ü":{k}}}') for k in range(3)],
+        )
+        connection.commit()
+        connection.close()
+    with pytest.raises(ProjectFileError, match="older coview"):
+        Project.open(first, read_only=True)
+    with Project.open(first) as project:
+        assert [event.content for event in project.events()] == [{"ü": k} for k in range(3)]
+        assert project.append("told", {}) == 4
+        with pytest.raises(sqlite3.IntegrityError, match="only added"):
+            project._connection.execute("UPDATE events SET kind = 'x'")
+    with Project.open(first, read_only=True) as project:
+        assert len(project.events()) == 4
+    tampered(first, "UPDATE events SET content = '{}' WHERE id = 2")
+    with Project.open(first) as project, pytest.raises(ProjectFileError, match="event 2 is not"):
+        project.events()
+
+
 def test_older_files_are_migrated_whole_or_not_at_all(path, monkeypatch):
     with Project.open(path) as project:
         project.append("told", {})
@@ -171,14 +232,14 @@ def test_older_files_are_migrated_whole_or_not_at_all(path, monkeypatch):
         monkeypatch.setattr(module, "MIGRATIONS", steps)
     with pytest.raises(sqlite3.OperationalError):
         Project.open(path)
-    steps = (*schema.MIGRATIONS[:1], ("ALTER TABLE parts ADD COLUMN note TEXT",))
+    steps = (*steps[:-1], ("ALTER TABLE parts ADD COLUMN note TEXT",))
     for module in (schema, connections):
         monkeypatch.setattr(module, "MIGRATIONS", steps)
     with pytest.raises(ProjectFileError, match="older coview"):
         Project.open(path, read_only=True)
     with Project.open(path) as project:
         assert len(project.events()) == 1
-        assert project._connection.execute("PRAGMA user_version").fetchone()[0] == 2
+        assert project._connection.execute("PRAGMA user_version").fetchone()[0] == len(steps)
         assert project._connection.execute("SELECT note FROM parts").fetchall() == [(None,), (None,)]
 
 

@@ -358,8 +358,10 @@ class Campaign(CampaignRecord):
     def _asked_for(self, row: int, view: str | None) -> dict[str, Any]:
         """Utility and criterion with which a pair or label was last suggested."""
         table = self._suggested
+        if self._asked is None or not len(table):
+            return {}
         same = table["view"].isna() if view is None else table["view"] == view
         found = table.loc[same & (table["sample"] == self._data.samples[row]), "utility"]
-        if self._asked is None or not len(found) or not np.isfinite(found.iloc[0]):
+        if not len(found) or not np.isfinite(found.iloc[0]):
             return {}
         return {"utility": float(found.iloc[0]), "criterion": self._asked.criterion}

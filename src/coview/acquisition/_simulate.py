@@ -88,7 +88,7 @@ def simulate(
     criteria : sequence of str, or dict of name to dict of options, default=("expected_entropy", "random")
         Criteria of `view_utilities`; or names of your own, each with options ``criterion, by, expectation, density, over,
         n_draws``, ``max_candidates`` as in `Campaign.ask`, and ``greedy=True`` (``shortlist, look_ahead``) for batches as
-        `select_views` chooses them.
+        `select_views` chooses them; looking ahead takes that too.
     n_steps : int
         Rounds of measurements.
     repeats : int, default=20
@@ -293,7 +293,7 @@ class _Job:
         scores: Scores = pair_scores(model, shown, y, self._possible, random_state=seed, **plan)
         account = Account.of(self._possible, sample_names(shown), shown.names, shown.presence)
         basket = Basket(account, scores.pairs, per_sample=self.per_sample, budget=left)
-        if not greedy:
+        if not greedy and not options["look_ahead"]:
             scores = FixedScores(scores.pairs, scores.utilities(basket.open()), seed)
         found = choose(scores, basket, self.batch_size, by, **options)
         pairs = scores.pairs[[choice.position for choice in found]].reshape(-1, 2)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-__all__ = ["Event", "content_text", "now"]
+__all__ = ["Event", "content_text", "event_digest", "now"]
 
 
 class Event(NamedTuple):
@@ -44,3 +45,8 @@ def now() -> str:
 def content_text(content: Mapping[str, Any]) -> str:
     """The content of an event as text; numbers keep every digit."""
     return json.dumps(dict(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def event_digest(number: int, time: str, kind: str, text: str) -> str:
+    """Checksum of an event as it is kept, its number included."""
+    return hashlib.sha256(json.dumps([number, time, kind, text]).encode()).hexdigest()

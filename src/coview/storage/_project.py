@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from coview.storage._connection import memory_connection, new_file, open_connection
 from coview.storage._errors import ProjectFileError, explained
-from coview.storage._events import Event, content_text, now
+from coview.storage._events import Event, content_text, event_digest, now
 from coview.storage._schema import migrate
 
 __all__ = ["Project"]
@@ -162,11 +162,21 @@ class Project:
         Returns
         -------
         events : list of Event
+
+        Raises
+        ------
+        ProjectFileError
+            If one is not as it was written, or is gone.
         """
         with self._explained() as connection:
-            rows = connection.execute(
-                "SELECT id, time, kind, content FROM events WHERE id > ? ORDER BY id", (after,)
+            found = connection.execute(
+                "SELECT id, time, kind, content, digest FROM events WHERE id > ? ORDER BY id", (after,)
             ).fetchall()
+        rows = [row for *row, _ in found]
+        for place, (*row, digest) in enumerate(found, start=after + 1):
+            if row[0] != place or event_digest(*row) != digest:
+                what = f"event {place} is gone" if row[0] != place else f"event {place} is not as it was written"
+                raise ProjectFileError(f"{self._what} is damaged: {what}. Go back to a backup.")
         try:
             return [Event(number, time, kind, json.loads(text)) for number, time, kind, text in rows]
         except ValueError as error:
@@ -218,12 +228,15 @@ class Project:
         -------
         id : int
         """
-        text = content_text(content)
+        text, time = content_text(content), now()
         with contextlib.nullcontext() if self._writes else self.writing(), self._explained() as connection:
-            cursor = connection.execute(
-                "INSERT INTO events (time, kind, content) VALUES (?, ?, ?)", (now(), kind, text)
+            number = 1 + int(connection.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()[0])
+            row = (number, time, kind, text)
+            connection.execute(
+                "INSERT INTO events (id, time, kind, content, digest) VALUES (?, ?, ?, ?, ?)",
+                (*row, event_digest(*row)),
             )
-            return int(cursor.lastrowid or 0)
+            return number
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Copy the project to a new file while it is in use.
