@@ -28,7 +28,7 @@ def one_table() -> Any:
 
 
 def installed(module: str, name: str) -> Callable[..., Any] | None:
-    """A class of another library, or of a package of coview that may not have it; None where there is none."""
+    """A class of another library; None where it is not installed."""
     try:
         return getattr(import_module(module), name, None)  # type: ignore[no-any-return]
     except ModuleNotFoundError:
