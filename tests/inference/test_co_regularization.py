@@ -112,9 +112,13 @@ def test_least_squares_is_the_direct_solution(n_views, coupling, constants, form
         np.testing.assert_allclose(got, want, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(found.objective, objective, rtol=1e-9)
     np.testing.assert_allclose(found.fitted, values_at_labels(views, grams, dual), rtol=1e-8, atol=1e-10)
-    given, constant = found.given_kernels(views.tied)
-    for X, K, a, b, before in zip(blocks, grams, given, constant, dual, strict=True):
-        np.testing.assert_allclose(X @ (X.T @ a) + b, K @ before, rtol=1e-8, atol=1e-10)
+    given, weights, constant = found.given_kernels(views.tied)
+    assert (weights is not None) == views.tied.in_features
+    assert form != "values" or weights is None
+    for v, (X, K, before) in enumerate(zip(blocks, grams, dual, strict=True)):
+        w = X.T @ given[v] if weights is None else weights[v]
+        np.testing.assert_allclose(X @ w + constant[v], K @ before, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(found.values(views.tied)[presence[:, v], v], K @ before, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("form", ["values", "features"])

@@ -205,6 +205,26 @@ def test_narrow_views_never_meet_a_matrix_of_all_samples():
         assert np.mean(model.transduction_ == truth) > 0.8
 
 
+@pytest.mark.parametrize("constants", ["none", "center"])
+@pytest.mark.parametrize("ridge", [1e-2, 1e-12])
+def test_tiny_ridges_leave_linear_predictions_accurate(ridge, constants):
+    """Against an orthogonal solution of the stacked rows; coefficients of samples would lose 12 digits."""
+    blocks, y, sign = draw(n=200)
+    model = CoRegularizedLeastSquaresClassifier("linear", ridge=ridge, constants=constants).fit(blocks, y)
+    A, B = [X - X.mean(axis=0) if constants == "center" else X for X in blocks]
+    none = [np.zeros((20, X.shape[1])) for X in blocks]
+    rows = [
+        np.hstack([A[:20], none[1]]) / np.sqrt(20),
+        np.hstack([none[0], B[:20]]) / np.sqrt(20),
+        np.hstack([A, -B]) / np.sqrt(200),
+        np.sqrt(ridge) * np.eye(5),
+    ]
+    aims = np.concatenate([sign[:20] / np.sqrt(20), sign[:20] / np.sqrt(20), np.zeros(205)])
+    w = np.linalg.lstsq(np.vstack(rows), aims)[0]
+    for scores, want in zip(model.decision_function_per_view(blocks), (A @ w[:2], B @ w[2:]), strict=True):
+        np.testing.assert_allclose(scores, want, rtol=1e-9, atol=1e-11)
+
+
 def test_probabilities_come_from_scores_that_did_not_see_the_label():
     """On noise they stay near the shares of the classes, although the functions separate what they saw."""
     rng = np.random.default_rng(0)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coview.inference._kernel_blocks import expansion
+from coview.inference._kernel_blocks import expansion, given_weights
 from coview.inference._quadratic_program import Curvature, DenseCurvature, FactoredCurvature, solve_box_program
 from coview.inference._tied_kernels import TiedKernels
 from coview.linalg import cholesky
@@ -34,6 +35,8 @@ class ViewCoefficients:
         Values at the labeled samples, by functions that have seen their labels and by functions that have not; NaN where there
         is none.
     objective : ndarray of shape (n_targets,)
+    weights : list of ndarray of shape (p_v, n_targets), or None
+        Of the features, where the fit was in their space; with tiny ridges more accurate than what follows from ``dual``.
     n_iter : int
         Steps of the quadratic programs, most of any; 1 where none was needed.
     """
@@ -42,18 +45,25 @@ class ViewCoefficients:
     fitted: Array
     held_out: Array
     objective: Array
+    weights: list[Array] | None = None
     n_iter: int = 1
 
-    def given_kernels(self, tied: TiedKernels) -> tuple[list[Array], Array]:
-        """Coefficients of the kernels before constants were taken out (n_v, k), and the constants that come back (n_views, k)."""
+    def given_kernels(self, tied: TiedKernels) -> tuple[list[Array], list[Array] | None, Array]:
+        """Coefficients and weights of the kernels with their constants, and the constants that come back (n_views, k)."""
         parts = [expansion(block, a) for block, a in zip(tied.kernels, self.dual, strict=True)]
-        return [a for a, _ in parts], np.array([constant for _, constant in parts])
+        dual, constants = [a for a, _ in parts], np.array([constant for _, constant in parts])
+        if self.weights is None:
+            return dual, None, constants
+        pairs: Any = zip(tied.kernels, self.weights, strict=True)
+        found = [given_weights(block, w) for block, w in pairs]
+        return dual, [w for w, _ in found], np.array([constant for _, constant in found])
 
     def values(self, tied: TiedKernels) -> Array:
         """Functions at all samples (n_samples, n_views, n_targets), NaN where a sample lacks the view."""
         table = np.full((*tied.presence.shape, len(self.objective)), np.nan)
-        for v, (block, a) in enumerate(zip(tied.kernels, self.dual, strict=True)):
-            table[tied.presence[:, v], v] = block.times(a)
+        blocks: Any = tied.kernels
+        for v, (block, a) in enumerate(zip(blocks, self.dual, strict=True)):
+            table[tied.presence[:, v], v] = block.times(a) if self.weights is None else block.weighted(self.weights[v])
         return table
 
 
@@ -115,6 +125,7 @@ class CoRegularizedViews:
         sample, _ = self.tied.pairs
         y = targets[sample]
         roots = np.sqrt(self._prices)[:, None]
+        weights: Array | None = None
         if self.tied.in_features and self.tied.n_features < len(y):
             X = self.tied.label_features
             factor = cholesky(self.tied.labeled_system(self._prices), name=_NAME)
@@ -122,7 +133,6 @@ class CoRegularizedViews:
             fitted = X @ weights
             pulls = self._prices[:, None] * (y - fitted)
             remaining = _FromFactor(factor.half_solve(X.T))
-            dual = self.tied.expansion_of_weights(pulls, weights)
         else:
             S = self.tied.covariance
             system = roots * S * roots.T
@@ -131,9 +141,8 @@ class CoRegularizedViews:
             pulls = roots * factor.solve(roots * y)
             fitted = S @ pulls
             remaining = _FromFactor(factor.half_solve(roots * S), S)
-            dual = self.tied.expansion(pulls)
-        held_out = self._by_sample(self._left_out(y, fitted, remaining))
-        return ViewCoefficients(dual, self._by_sample(fitted), held_out, (y * pulls).sum(axis=0))
+        held_out = self._left_out(y, fitted, remaining)
+        return self._coefficients(pulls, weights, fitted, held_out, (y * pulls).sum(axis=0))
 
     def hinge(
         self, signs: Array, codes: NDArray[np.int64], *, tol: float = 1e-12, max_iter: int = 100, n_folds: int = 5
@@ -175,8 +184,7 @@ class CoRegularizedViews:
                 other = self._hinge_pulls(signs, kept, tol, max_iter)[0]
                 left = ~kept[sample]
                 held_out[left] = self._values_at_pairs(other)[left]
-        dual = self.tied.expansion(pulls)
-        return ViewCoefficients(dual, self._by_sample(fitted), self._by_sample(held_out), objective, n_iter)
+        return self._coefficients(pulls, None, fitted, held_out, objective, n_iter)
 
     @cached_property
     def _prices(self) -> Array:
@@ -240,6 +248,16 @@ class CoRegularizedViews:
                 pull = self._prices[at][:, :, None] * (y[at] - fitted[at])
                 held_out[at] = fitted[at] - R @ np.linalg.solve(np.eye(size) - priced, pull)
         return held_out
+
+    def _coefficients(
+        self, pulls: Array, weights: Array | None, fitted: Array, held_out: Array, objective: Array, n_iter: int = 1
+    ) -> ViewCoefficients:
+        """From coefficients over the labeled pairs, and weights of the features where they are known already."""
+        if weights is None and self.tied.in_features:
+            weights = self.tied.weights(pulls)
+        dual = self.tied.expansion(pulls, weights)
+        by_view = None if weights is None else self.tied.by_view(weights)
+        return ViewCoefficients(dual, self._by_sample(fitted), self._by_sample(held_out), objective, by_view, n_iter)
 
     def _by_sample(self, values: Array) -> Array:
         """Values at pairs as (n_labeled, n_views, n_targets), NaN where there is no pair."""

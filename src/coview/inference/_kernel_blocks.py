@@ -20,13 +20,31 @@ _NOTHING = 1e-13
 
 @dataclass(frozen=True)
 class _Shift:
-    """From coefficients of the changed kernel to those of the given one: ``a - 1 (q' a)``, and the constant ``-t' a``."""
+    """From coefficients of the changed kernel to those of the given one: ``a - 1 (q' a)``, and the constant ``-t' a``.
+
+    Weights w of changed features become ``w - r (s' w)``, or stay, where r is empty, with the constant ``-s' w``.
+    """
 
     q: Array
     t: Array
+    r: Array
+    s: Array
 
     def expansion(self, dual: Array) -> tuple[Array, Array]:
         return dual - self.q @ dual, -(self.t @ dual)
+
+    def weights(self, weights: Array) -> tuple[Array, Array]:
+        """Centered features leave a constant, a direction that was taken out leaves the weights without it."""
+        if not len(self.r):
+            return weights, -(self.s @ weights)
+        return weights - np.outer(self.r, self.s @ weights), np.zeros(weights.shape[1])
+
+
+def _shift(q: Array, t: Array, *, mean: Array | None = None, direction: Array | None = None) -> _Shift:
+    """With what was taken from features, where there are any: their mean, or a direction."""
+    nothing = np.zeros(0)
+    r, s = nothing if direction is None else direction, mean if direction is None else direction
+    return _Shift(q, t, r, nothing if s is None else s)
 
 
 @dataclass(frozen=True)
@@ -102,7 +120,10 @@ class KernelFeatures:
 
     def times(self, vectors: Array) -> Array:
         """Kernel times columns (n_v, k); O(n_v p_v k)."""
-        weights = self.rows.T @ vectors - np.outer(self.right, self.left @ vectors)
+        return self.weighted(self.rows.T @ vectors - np.outer(self.right, self.left @ vectors))
+
+    def weighted(self, weights: Array) -> Array:
+        """Values of linear functions with weights of the features (n_v, k)."""
         return np.asarray(self.rows @ weights - np.outer(self.left, self.right @ weights))
 
 
@@ -126,7 +147,6 @@ def kernel_block(values: Array | None, features: Any = None, *, constants: Const
     Returns
     -------
     block : KernelValues or KernelFeatures
-        ``expansion`` leads from coefficients of the changed kernel back to the given one.
 
     Examples
     --------
@@ -148,6 +168,11 @@ def expansion(block: KernelBlock, dual: Array) -> tuple[Array, Array]:
     return (dual, np.zeros(dual.shape[1])) if block.shift is None else block.shift.expansion(dual)
 
 
+def given_weights(block: KernelFeatures, weights: Array) -> tuple[Array, Array]:
+    """Weights of the given features (p_v, k), and constants (k,), for weights of the changed ones."""
+    return (weights, np.zeros(weights.shape[1])) if block.shift is None else block.shift.weights(weights)
+
+
 def _changed_values(K: Array, constants: Constants) -> KernelValues:
     n = len(K)
     if constants == "none" or not n:
@@ -156,11 +181,11 @@ def _changed_values(K: Array, constants: Constants) -> KernelValues:
     if constants == "center":
         means, mean = sums / n, float(sums.sum()) / n**2
         centered = K - means - (means - mean)[:, None]
-        return KernelValues(0.5 * (centered + centered.T), _Shift(np.full(n, 1.0 / n), means - mean))
+        return KernelValues(0.5 * (centered + centered.T), _shift(np.full(n, 1.0 / n), means - mean))
     total = float(sums.sum())
     if total <= _NOTHING * n * float(np.trace(K)):
         return KernelValues(K)
-    return KernelValues(K - np.outer(sums, sums / total), _Shift(sums / total, np.zeros(n)))
+    return KernelValues(K - np.outer(sums, sums / total), _shift(sums / total, np.zeros(n)))
 
 
 def _changed_features(X: Any, constants: Constants) -> KernelFeatures:
@@ -171,14 +196,15 @@ def _changed_features(X: Any, constants: Constants) -> KernelFeatures:
     if constants == "center":
         means = np.asarray(X @ (total / n))
         mean = float(total @ total) / n**2
-        shift = _Shift(np.full(n, 1.0 / n), means - mean)
+        shift = _shift(np.full(n, 1.0 / n), means - mean, mean=total / n)
         return _without(X, np.ones(n), total / n, shift)
     square = float(total @ total)
     own = float((X.multiply(X) if sparse.issparse(X) else X * X).sum())
     if square <= _NOTHING * n * own:
         return KernelFeatures(X, np.zeros(n), np.zeros(p))
-    sums = np.asarray(X @ total)
-    return _without(X, sums / np.sqrt(square), total / np.sqrt(square), _Shift(sums / square, np.zeros(n)))
+    sums, direction = np.asarray(X @ total), total / np.sqrt(square)
+    shift = _shift(sums / square, np.zeros(n), direction=direction)
+    return _without(X, sums / np.sqrt(square), direction, shift)
 
 
 def _without(X: Any, left: Array, right: Array, shift: _Shift) -> KernelFeatures:

@@ -91,14 +91,18 @@ class TiedKernels:
         """Of all views; infinite where a kernel is known by its values."""
         return sum(block.n_features if isinstance(block, KernelFeatures) else np.inf for block in self.kernels)
 
-    def expansion(self, pulls: Array) -> list[Array]:
-        """Coefficients over the samples of each view (n_v, k), for coefficients over the labeled pairs (n_pairs, k)."""
-        if self.in_features:
-            return self.expansion_of_weights(pulls, self._feature_factor.solve(self.label_features.T @ pulls))
-        return self._expansion(pulls, self._tie_factor.half_solve(self._half @ pulls, transposed=True))
+    def weights(self, pulls: Array) -> Array:
+        """Weights of the features over the roots of the ridges (n_features, k), for coefficients over the labeled pairs."""
+        return self._feature_factor.solve(self.label_features.T @ pulls)
 
-    def expansion_of_weights(self, pulls: Array, weights: Array) -> list[Array]:
-        """The same where weights of the features (n_features, k) are known."""
+    def by_view(self, weights: Array) -> list[Array]:
+        """Weights of the features of each view (p_v, k)."""
+        return [w / np.sqrt(ridge) for w, ridge in zip(self._split(weights), self.ridge, strict=True)]
+
+    def expansion(self, pulls: Array, weights: Array | None) -> list[Array]:
+        """Coefficients over the samples of each view (n_v, k), for those over the labeled pairs and, in features, weights."""
+        if weights is None:
+            return self._expansion(pulls, self._tie_factor.half_solve(self._half @ pulls, transposed=True))
         parts = zip(self._tie_features, self._split(weights), strict=True)
         return self._expansion(pulls, sum(A @ w - np.outer(c, right @ w) for (A, c, right), w in parts))
 

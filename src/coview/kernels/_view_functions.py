@@ -93,15 +93,25 @@ class ViewFunctions:
     intercepts: Array
 
     @classmethod
-    def expanded(cls, kernels: ViewKernels, views: Views, dual: list[Array], intercepts: Array) -> ViewFunctions:
-        """From coefficients over the training samples."""
+    def expanded(
+        cls,
+        kernels: ViewKernels,
+        views: Views,
+        dual: list[Array],
+        intercepts: Array,
+        weights: list[Array] | None = None,
+    ) -> ViewFunctions:
+        """From coefficients over the training samples, and weights of the features where all kernels are linear."""
         blocks: list[Any] = []
-        weights: list[Array | None] = []
+        found: list[Array | None] = []
         for v, name in enumerate(kernels.names):
             amplitude = kernels.amplitude(v)
-            weights.append(None if amplitude is None else amplitude * np.asarray(views[name].T @ dual[v]))
             blocks.append(views[name] if amplitude is None else None)
-        return cls(kernels, blocks, dual, weights, intercepts)
+            if weights is not None:
+                found.append(weights[v])
+            else:
+                found.append(None if amplitude is None else amplitude * np.asarray(views[name].T @ dual[v]))
+        return cls(kernels, blocks, dual, found, intercepts)
 
     def scores(self, views: Views, view: str | None = None) -> Array:
         """Values of the functions.

@@ -73,23 +73,25 @@ def co_regularized_fit(
     names = list(views.names)
     ridge = numbers_per_view(learner.ridge, names, "ridge", positive=True)
     given = 1.0 if learner.view_weights is None else learner.view_weights
-    weights = numbers_per_view(given, names, "view_weights")
+    view_weights = numbers_per_view(given, names, "view_weights")
     kernels = ViewKernels.of(learner.kernel, views, check_random_state(learner.random_state))
     blocks = [_block(kernels, v, views[name], learner.constants) for v, name in enumerate(names)]
     tied = TiedKernels(
         blocks, views.presence, labeled, ridge, float(learner.coupling), _agreeing(samples_in_agreement, len(views))
     )
-    reached = tied.reached(weights)
+    reached = tied.reached(view_weights)
     if not reached.any():
         raise ViewError(
             "No view can learn: no labeled sample has a view with a positive weight. Label a sample that has one, or raise "
             "view_weights."
         )
-    found = solve(CoRegularizedViews(tied, weights))
-    dual, constants = found.given_kernels(tied)
+    found = solve(CoRegularizedViews(tied, view_weights))
+    dual, weights, constants = found.given_kernels(tied)
     constants[~reached] = np.nan
     unknown = np.where(reached, 0.0, np.nan)[:, None]
-    functions = ViewFunctions.expanded(kernels, views, dual, constants)
+    if weights is not None:  # of features that are scaled by the root of the kernel's amplitude
+        weights = [np.sqrt(kernels.amplitude(v) or 0.0) * w for v, w in enumerate(weights)]
+    functions = ViewFunctions.expanded(kernels, views, dual, constants, weights)
     fitted, held_out, training = (part + unknown for part in (found.fitted, found.held_out, found.values(tied)))
     return CoRegularizedFit(functions, found.dual, fitted, held_out, training, found.objective, found.n_iter)
 
