@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.svm import SVC
 
 from coview.metrics import precision_recall_breakeven
@@ -116,7 +117,8 @@ def _told(scores: Array) -> Array:
 def _svm(gram: Array, labels: Array, columns: Array, cost: float) -> Array:
     if np.ptp(labels) == 0.0:
         return np.full(len(columns), labels[0])
-    machine = SVC(C=cost, kernel="precomputed", tol=1e-4).fit(gram, labels)
+    with config_context(assume_finite=True, skip_parameter_validation=True):  # a quarter of the time
+        machine = SVC(C=cost, kernel="precomputed", tol=1e-4).fit(gram, labels)
     return np.asarray(columns[:, machine.support_] @ machine.dual_coef_[0] + machine.intercept_[0])
 
 

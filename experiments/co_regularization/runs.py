@@ -27,7 +27,7 @@ RANDOM, STRATIFIED = "12 random", "3 + 9"
 KEYS = ["data", "draws", "method", "column", "setting"]
 _SHUFFLES = 3
 # Repetitions of what is beside table 1.
-_FEWER = {STRATIFIED: 20, "universities": 50, "transductive SVM": 50, "co-trained": 50}
+_FEWER = {STRATIFIED: 10, "universities": 20, "transductive SVM": 30, "co-trained": 30}
 _TRANSDUCER_NEIGHBORS = (10, 50, 100, 200)
 
 Rows = Iterator[dict[str, Any]]

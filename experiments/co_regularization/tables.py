@@ -36,8 +36,8 @@ def reproduce(
     data : Path
         Folder of the data sets.
     repeats : int
-        Draws of labels; figures of the README rest on 100. Some rivals and table 2 have at most 50, the draws of 3 + 9 at
-        most 20.
+        Draws of labels; the figures of the README rest on 50. Rivals that take long and table 2 have at most 30 and 20, the draws
+        of 3 + 9 at most 10.
     seed : int
         Of the draws.
     jobs : int

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import linalg
 
 from coview.graphs import combined_laplacian, knn_graph, laplacian
 from coview.kernels import warped_kernel
@@ -40,10 +40,7 @@ def laplacians(features: Mapping[str, Any], n_neighbors: int, normalized: bool, 
     """Laplacian of the graph of each view (n, n): edges weigh as much as the cosine, the mean degree is one."""
     found = {}
     for name, rows in features.items():
-        near = knn_graph(rows, n_neighbors, metric="cosine")
-        lengths = np.sqrt(np.maximum(rows.multiply(rows).sum(axis=1), np.finfo(float).tiny))
-        unit = sparse.diags_array(1.0 / lengths) @ rows
-        weights = near.multiply(unit @ unit.T).toarray()
+        weights = knn_graph(rows, n_neighbors, metric="cosine", weights="cosine").toarray()
         found[name] = laplacian(weights / weights.sum(axis=1).mean(), normalized=normalized, power=power)
     return found
 

@@ -47,6 +47,20 @@ def test_cosine_ignores_length_and_puts_zero_rows_at_right_angles():
     assert np.array_equal(W, knn_graph(sparse.csr_array(X), 1, metric="cosine", mode="and").toarray())
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_edges_as_heavy_as_cosines(form):
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    X[4] = 0.0
+    W = knn_graph(form(X), 4, metric="cosine", weights="cosine").toarray()
+    lengths = np.linalg.norm(X, axis=1)
+    cosines = X @ X.T / np.where(lengths > 0.0, lengths, 1.0) / np.where(lengths > 0.0, lengths, 1.0)[:, None]
+    near = knn_graph(form(X), 4, metric="cosine").toarray() > 0.0
+    np.testing.assert_allclose(W, np.where(near, np.maximum(cosines, 0.0), 0.0), atol=1e-12)
+    assert not W[4].any()
+    with pytest.raises(ValueError, match="metric='euclidean'"):
+        knn_graph(X, 4, weights="cosine")
+
+
 def test_many_rows_in_blocks(monkeypatch):
     X = np.random.default_rng(1).normal(size=(50, 3))
     want = knn_graph(X, 4, weights="heat").toarray()

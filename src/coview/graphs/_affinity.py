@@ -41,8 +41,8 @@ def knn_graph(
         The squared distance is :math:`\|x - z\|^2`, or :math:`2 - 2 \cos(x, z)`, where a row of zeros is at right angles to all.
     mode : {"or", "and"}, default="or"
         Whether an edge needs one of its ends to be a neighbor of the other, or both.
-    weights : {"binary", "heat"}, default="binary"
-        1 for each edge, or :math:`\exp(-d^2 / (2 \sigma^2))`.
+    weights : {"binary", "heat", "cosine"}, default="binary"
+        1 for each edge, :math:`\exp(-d^2 / (2 \sigma^2))`, or with ``metric="cosine"`` the cosine itself where it is positive.
     sigma : float, default=None
         Width of heat weights; None for the median distance between neighbors.
 
@@ -69,7 +69,9 @@ def knn_graph(
     """
     check_count(n_neighbors, "n_neighbors")
     check_choice(mode, ("or", "and"), "mode")
-    check_choice(weights, ("binary", "heat"), "weights")
+    check_choice(weights, ("binary", "heat", "cosine"), "weights")
+    if weights == "cosine" != metric:
+        raise ValueError(f"weights='cosine' goes with metric='cosine'; got metric={metric!r}.")
     rows = _rows_of(X, metric)
     n = rows.shape[0]
     k = min(int(n_neighbors), max(n - 1, 0))
@@ -78,7 +80,7 @@ def knn_graph(
         mine = slice(start, start + len(block))
         neighbors[mine], squares[mine] = _nearest(block, start, k, exact=exact)
     starts = np.arange(0, n * k + 1, max(k, 1)) if k else np.zeros(n + 1, dtype=np.intp)
-    values = np.ones(n * k) if weights == "binary" else _heat(squares.ravel(), sigma)
+    values = _weights_of(squares.ravel(), weights, sigma)
     directed = sparse.csr_array((values, neighbors.ravel(), starts), shape=(n, n))
     graph = directed.maximum(directed.T) if mode == "or" else directed.minimum(directed.T)
     graph = sparse.csr_array(graph)
@@ -182,6 +184,12 @@ def _nearest(block: Array, start: int, k: int, *, exact: bool) -> tuple[NDArray[
     chosen = below | (tied & (np.cumsum(tied, axis=1) <= room))
     columns = np.nonzero(chosen)[1].reshape(n_rows, k)
     return columns, np.take_along_axis(block, columns, axis=1)
+
+
+def _weights_of(squares: Array, weights: str, sigma: float | None) -> Array:
+    if weights == "heat":
+        return _heat(squares, sigma)
+    return np.ones(len(squares)) if weights == "binary" else np.maximum(1.0 - 0.5 * squares, 0.0)
 
 
 def _heat(squares: Array, sigma: float | None) -> Array:
