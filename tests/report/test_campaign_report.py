@@ -11,6 +11,8 @@ from scipy import sparse
 from coview import Views
 from coview.acquisition import Campaign
 from coview.gaussian_process import BayesianCoTrainingClassifier
+from coview.linear_model import CoRegularizedLogisticRegression
+from coview.model_selection import usual_methods
 from coview.report import Report, campaign_report, render_report
 from coview.report import _measurements as measurements
 from coview.report import _sections_campaign as sections
@@ -217,3 +219,38 @@ def test_only_models_that_can_be_asked_are_diagnosed(monkeypatch):
     text = plain(page_of(begun()))  # a campaign has its list all the same
     assert "measurements to make next" in text
     assert "This was not looked at: there are 40 samples, and with more than 39 this page would take too long." in text
+
+
+def test_numbers_have_no_classes_to_settle():
+    tables, _ = cohort()
+    rng = np.random.default_rng(1)
+    y = tables["blood"]["hb"].to_numpy() + 0.1 * rng.normal(size=N)
+    y[1::3] = np.nan
+    made = Campaign(small_model("regression", 2), tables, y, criterion="a_optimality", notes={"task": "regression"})
+    best = made.ask().iloc[0]
+    made.book(best["sample"], best["view"])
+    made.tell(best["sample"], view=best["view"], values=[0.5])
+    text = plain(page_of(made))
+    assert "expected fall of variance" in text
+    assert "1 measured view." in text
+    assert "uncertainty about all classes" not in text
+    assert "What to label next" not in text
+
+
+@pytest.mark.parametrize(
+    ("model", "criterion"),
+    [
+        (CoRegularizedLogisticRegression(), "expected_entropy"),
+        (usual_methods("classification")["imputation-logistic-regression"], "random"),
+    ],
+)
+def test_other_models_and_samples_without_ids(model, criterion):
+    tables, y = cohort()
+    blocks = {"blood": tables["blood"].to_numpy(), "scan": tables["scan"].reindex(tables["blood"].index).to_numpy()}
+    known = [name is not None for name in y]
+    made = Campaign(model, blocks, y, criterion=criterion)
+    made.tell(1, view="scan", values=[0.5])
+    text = plain(page_of(made))
+    assert f"{sum(known)} of them labeled" in text
+    assert ("Can the list be relied on?" in text) == (criterion != "random")
+    assert "1 measured view." in text

@@ -37,6 +37,13 @@ _RANDOM = "random"
 # The criterion whose utilities are falls of the total entropy.
 _FORECAST = "expected_entropy"
 _ASK_AGAIN = "After some results come back, ask again: the model has learned, and another list may be better."
+_UTILITIES = {
+    "expected_entropy": "expected gain (nats)",
+    "mutual_information": "information (nats)",
+    "mutual_information_bound": "information (nats)",
+    "variance": "variance",
+    "a_optimality": "expected fall of variance",
+}
 # Newest answers of which the page says what they gained.
 _MOST_REFITTED = 10
 
@@ -104,7 +111,7 @@ def _next_parts(campaign: Campaign, table: pd.DataFrame, by_chance: bool) -> tup
     frame = table.assign(rank=range(1, len(table) + 1), reason=reasons)
     columns: Columns = {"sample": ("sample", ""), "rank": ("rank", "d"), "view": ("view", "")}
     if not by_chance:
-        columns["utility"] = ("expected gain", ".3g")
+        columns["utility"] = (_UTILITIES.get(campaign.criterion, "utility"), ".3g")
     columns |= _cost_columns(frame)
     columns["reason"] = ("why", "")
     caption = f"The {counted(len(frame), 'measurement')} to make next, at most one per sample"
@@ -128,10 +135,10 @@ def booked_section(campaign: Campaign) -> Section | None:
     if orders.empty:
         return None
     columns: Columns = {
-        "event": ("order", ""), "since": ("since", ""), "sample": ("sample", ""), "view": ("view", ""),
+        "event": ("order", ""), "since": ("since", str), "sample": ("sample", ""), "view": ("view", ""),
     }  # fmt: skip
     if orders["utility"].notna().any():
-        columns["utility"] = ("expected gain", ".3g")
+        columns["utility"] = ("utility", ".3g")
     columns |= _cost_columns(orders)
     frame = orders.assign(
         since=orders["time"].dt.strftime("%Y-%m-%d %H:%M"), view=[_what("", view) for view in orders["view"]]
@@ -181,8 +188,8 @@ def told_section(campaign: Campaign) -> Section | None:
         came=[_came(row) for _, row in told.iterrows()],
     ).merge(gains[["event", "expected", "realized"]], on="event", how="left")
     columns: Columns = {
-        "event": ("step", ""), "when": ("when", ""), "sample": ("sample", ""), "what": ("what", ""), "came": ("came back", ""),
-        "expected": ("expected gain", ".3g"), "realized": ("gain that came true", signed),
+        "event": ("step", ""), "when": ("when", str), "sample": ("sample", ""), "what": ("what", ""), "came": ("came back", ""),
+        "expected": ("expected", ".3g"), "realized": ("gain that came true", signed),
     }  # fmt: skip
     columns = {name: column for name, column in columns.items() if frame[name].notna().any()} | _cost_columns(frame)
     frame = frame.iloc[::-1]
