@@ -21,7 +21,8 @@ def calls(monkeypatch):
         echo("accuracy 0.9")
         return {"accuracy": 0.9}
 
-    monkeypatch.setitem(sys.modules, "coview.report.demo", SimpleNamespace(run_demo=run_demo))
+    for name in ("demo", "webpages"):
+        monkeypatch.setitem(sys.modules, f"coview.report.{name}", SimpleNamespace(run_demo=run_demo))
     return noted
 
 
@@ -38,6 +39,8 @@ def _in_an_empty_folder(tmp_path, monkeypatch):
         (["--output", "a/b"], "a/b", {"repeats": 5, "full": False, "seed": 0}),
         (["--repeats", "3", "--seed", "7"], "coview-demo", {"repeats": 3, "full": False, "seed": 7}),
         (["--full"], "coview-demo", {"repeats": 20, "full": True, "seed": 0}),
+        (["webpages"], "coview-demo", {"repeats": 5, "data": None, "seed": 0}),
+        (["webpages", "--full", "--data", "mine"], "coview-demo", {"repeats": 20, "data": Path("mine"), "seed": 0}),
     ],
 )
 def test_options_reach_the_report(calls, capsys, arguments, output, options):
@@ -66,6 +69,8 @@ def test_json_is_alone_on_stdout(calls, capsys, arguments, talk):
         ["--repeats", "x"],
         ["--seed", "-1"],
         ["--full", "--repeats", "5"],
+        ["heart", "--data", "mine"],
+        ["--data", "mine"],
     ],
 )
 def test_misuse_exits_2(calls, arguments):

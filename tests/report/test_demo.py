@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from coview.report._demo_folder import MARKER, replace_folder
 from coview.report._exhibits import OURS, PRINTED, make_exhibit, methods_for
 from coview.report._lines import comparison_lines
 from coview.report._live import cleveland, live_curves
@@ -15,7 +16,7 @@ from coview.report._sections_comparison import verdict
 from coview.report._sections_worth import reasons_note, worth_verdict
 from coview.report._stored_curves import load_curves
 from coview.report._svg import PALETTE
-from coview.report.demo import MARKER, _replace_folder, run_demo
+from coview.report.demo import run_demo
 
 from .page import Page
 from .small_jobs import tiny_breast, tiny_cleveland, tiny_model, use_small_jobs
@@ -68,9 +69,9 @@ def test_folder_of_somebody_else_is_left_alone(tmp_path):
 
 def test_interrupted_writing_leaves_the_old_folder(tmp_path):
     folder = tmp_path / "out"
-    _replace_folder(folder, {"report.html": "the old page", MARKER: ""})
+    replace_folder(folder, {"report.html": "the old page", MARKER: ""})
     with pytest.raises(TypeError):
-        _replace_folder(folder, {"report.html": "the new page", "predictions.csv": None})
+        replace_folder(folder, {"report.html": "the new page", "predictions.csv": None})
     assert (folder / "report.html").read_text() == "the old page"
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import platform
-import shutil
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -16,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 import coview
 from coview.report._asking import Asking, make_asking
+from coview.report._demo_folder import MARKER, check_replaceable, replace_folder
 from coview.report._exhibits import Exhibit, breast_job, heart_job, make_exhibit
 from coview.report._html import Report, render_report
 from coview.report._lines import asking_lines, comparison_lines, exhibit_lines, ranking_lines
@@ -24,7 +22,6 @@ from coview.report._sections_demo import limits_section, measure_sections, short
 from coview.report._sections_exhibits import breast_sections, heart_sections
 from coview.report._stored import FILE, stored_text
 
-MARKER = ".coview-demo"
 MEASURE = "measure-next.csv"
 Echo = Callable[[str], Any]
 
@@ -59,7 +56,7 @@ def run_demo(
         If ``output`` exists and was not written by a demonstration.
     """
     output = Path(output)
-    _check_replaceable(output)
+    check_replaceable(output)
     echo(f"coview {coview.__version__}: classes of real patients from few labels and incomplete views\n")
     exhibits = []
     # One thread per process: many small factorizations, which threads of a BLAS slow down, and the same rounding everywhere.
@@ -80,7 +77,7 @@ def run_demo(
         files[FILE] = stored_text(
             {e.job.name: (e.summary, e.differences) for e in exhibits}, seed=seed, repeats=repeats
         )
-    _replace_folder(output, files)
+    replace_folder(output, files)
     echo(f"Written: {output / 'report.html'}, predictions-*.csv, {MEASURE}")
     return {
         "report": str(output / "report.html"),
@@ -161,31 +158,3 @@ def _figures(exhibit: Exhibit) -> dict[str, Any]:
         "summary": exhibit.summary.to_dict(orient="records"),
         "differences": exhibit.differences.to_dict(orient="records"),
     }
-
-
-def _check_replaceable(output: Path) -> None:
-    """Refuse a folder that is not ours."""
-    if output.exists() and not (output / MARKER).exists() and (output.is_file() or any(output.iterdir())):
-        raise FileExistsError(
-            f"{output} exists and was not written by coview demo (no {MARKER} in it), so it is left as it is. "
-            "Name another folder, or move this one away."
-        )
-
-
-def _replace_folder(output: Path, files: dict[str, str]) -> None:
-    """Write the files into a new folder beside, then put it in the place of the old one."""
-    output.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(mkdtemp(prefix=f".{output.name}-", dir=output.parent))
-    try:
-        for name, text in files.items():
-            (fresh / name).write_text(text, encoding="utf-8", newline="\n")
-        fresh.chmod(0o755)
-        if output.exists():
-            old = Path(mkdtemp(prefix=f".{output.name}-old-", dir=output.parent))
-            os.replace(output, old / "old")
-            os.replace(fresh, output)
-            shutil.rmtree(old)
-        else:
-            os.replace(fresh, output)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
