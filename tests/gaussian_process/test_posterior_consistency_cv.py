@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
@@ -17,6 +18,7 @@ from coview.gaussian_process import (
     PosteriorConsistencyGPRegressor,
     consistent_set,
 )
+from coview.persistence import load_model, save_model
 
 KERNEL = ConstantKernel(1.0) * RBF(2.0)
 FOLDS = KFold(3, shuffle=True, random_state=0)
@@ -186,6 +188,27 @@ def test_consistent_set_needs_an_estimator_per_view():
         consistent_set(dict(zip("ac", models, strict=True)), dict(zip("ab", blocks, strict=True)), y)
     with pytest.raises(ValueError, match=r"one label per sample \(36\); got 3"):
         consistent_set(models, blocks, y[:3])
+
+
+SAVED = {
+    "sparse": {"kernel": KERNEL},
+    "landmarks of sparse rows": {"kernel": KERNEL, "approximation": "low_rank", "n_components": 4},
+    "linear": {"kernel": "linear", "approximation": "low_rank"},
+    "chosen": {"kernel": KERNEL, "consistency": [0.01], "view_weights": [0.5], "cv": FOLDS, "selective": True},
+}
+
+
+@pytest.mark.parametrize("case", SAVED)
+def test_a_saved_model_is_the_same(case, tmp_path):
+    blocks, y = draw(n=18)
+    X = {"a": blocks[0], "b": sparse.csr_array(np.where(blocks[1] > 0.5, blocks[1], 0.0))}
+    cls = PosteriorConsistencyGPClassifierCV if case == "chosen" else PosteriorConsistencyGPClassifier
+    model = cls(**({"hyperparameters": "fixed", "consistency": 0.01} | SAVED[case])).fit(X, y)
+    save_model(model, tmp_path / "model.coview")
+    loaded = load_model(tmp_path / "model.coview").model
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert loaded.objective() == model.objective()
+    np.testing.assert_array_equal(loaded.latent_covariances_[1], model.latent_covariances_[1])
 
 
 @pytest.mark.slow

@@ -56,8 +56,8 @@ class PosteriorConsistencyModel(MultiViewEstimator):
         self._check_answerable(answerable, views, "Drop these samples, or set no_view='prior'.")
         names = views.names
         self._targets, self._labeled, self.n_iter_ = targets, labeled, 1
+        self._views = views
         self._rows = [views.rows(name) for name in names]
-        self._blocks = [views[name] for name in names]
         self._told = np.array([bool(labeled[rows].any()) for rows in self._rows])
         if not self._told.any():
             raise ViewError(
@@ -70,6 +70,11 @@ class PosteriorConsistencyModel(MultiViewEstimator):
         kernels = [resolve_kernel(kernel, block, state) for kernel, block in pairs]
         self._check_kernels(kernels)
         return Parameters(kernels, self._noise_of(names), None)
+
+    @property
+    def _blocks(self) -> list[Any]:
+        """Rows of each view that are there; kept as `Views`, which can be saved, sparse or dense."""
+        return [self._views[name] for name in self.view_names_]
 
     def _weights_of(self, names: list[str]) -> Array:
         """A of each view."""
@@ -149,7 +154,7 @@ class PosteriorConsistencyModel(MultiViewEstimator):
         self.log_marginal_likelihoods_, self.divergences_ = found.log_evidences, found.divergences
         self._weights_in_means: list[Array] = []
         self._lowers: list[Array] = []
-        self._landmarks: list[Any] = []
+        self._landmarks: list[Views | None] = []
         self._projections: list[Array | None] = []
         self._training_means: list[Array] = []
         for j, (view, posterior) in enumerate(zip(objective.views, posteriors, strict=True)):
@@ -161,7 +166,8 @@ class PosteriorConsistencyModel(MultiViewEstimator):
         known = posterior.restricted(labeled)
         self._weights_in_means.append(known.predictive_weights)
         self._lowers.append(known.predictive_factor.lower)
-        self._landmarks.append(view.landmarks if isinstance(view, LowRankView) else None)
+        landmarks = view.landmarks if isinstance(view, LowRankView) else None
+        self._landmarks.append(None if landmarks is None else Views({view.name: landmarks}))
         self._projections.append(view.projection if isinstance(view, LowRankView) else None)
         means = self._moments(j, self._blocks[j])[0]
         means[labeled] += self.jitter * known.duals
@@ -172,7 +178,8 @@ class PosteriorConsistencyModel(MultiViewEstimator):
         kernel = self._live(j, self.kernels_[j])
         projection = self._projections[j]
         if projection is not None:
-            values = X if self._landmarks[j] is None else gram(kernel, X, self._landmarks[j])
+            landmarks = self._landmarks[j]
+            values = X if landmarks is None else gram(kernel, X, landmarks[self.view_names_[j]])
             features = np.asarray(values @ projection, dtype=np.float64)
             halved = CholeskyFactor(self._lowers[j]).half_solve(features.T)
             return features @ self._weights_in_means[j], np.square(halved).sum(axis=0)
