@@ -174,8 +174,8 @@ class Campaign(CampaignRecord):
         Notes
         -----
         Each pair is chosen as if those before it, and those that are booked, had come back with what they are expected to hold
-        (see `select_views`), where the criterion depends on that; utilities and costs are those at the time of choice. Labels,
-        and views beside labels, are ranked once.
+        (see `select_views`), where the criterion depends on that; utilities and costs are those at the time of choice. So are
+        labels by mutual information of Gaussian processes; labels by other criteria, and both together, are ranked once.
         """
         limits: dict[str, Any] = {"n": n, "per_sample": per_sample, "max_candidates": max_candidates}
         options: dict[str, Any] = {"kind": kind, "by": by, "criterion": criterion, "look_ahead": look_ahead}

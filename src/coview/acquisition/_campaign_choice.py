@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from coview.acquisition._accounts import Basket
 from coview.acquisition._campaign_state import CampaignState
 from coview.acquisition._choice import FixedScores, Scores, choose
+from coview.acquisition._label_batches import LabelBatch
 from coview.acquisition._label_utilities import LABEL_CRITERIA, label_scores
 from coview.acquisition._pair_scores import CRITERIA, PairScores
 from coview.acquisition._scored_model import ScoredModel
@@ -93,8 +94,10 @@ def best_batch(known: Any, state: CampaignState, request: Request, budget: float
         scores = FixedScores(open_places, chance[tuple(open_places.T)], seed)
     elif request.kind == "views":
         scores = _of_views(known, state, request, seed)
+    elif request.kind == "labels":
+        scores = _of_labels(known, state, open_places, request, seed)
     else:
-        scores = _with_labels(known, open_places, request, seed)
+        scores = _of_both(known, open_places, request, seed)
     basket = Basket(state.account, scores.pairs, possible=state.open, **limits)
     found = choose(scores, basket, request.n, request.by, look_ahead=request.look_ahead)
     table = batch_table(known.views, scores.pairs, found, priced=state.account.priced, ahead=request.look_ahead > 0)
@@ -116,13 +119,24 @@ def _of_views(known: Any, state: CampaignState, request: Request, seed: int) -> 
     return scores
 
 
-def _with_labels(known: Any, places: NDArray[np.intp], request: Request, seed: int) -> FixedScores:
-    """Scores of labels, and of views beside them, ranked once."""
+def _of_labels(known: Any, state: CampaignState, places: NDArray[np.intp], request: Request, seed: int) -> Scores:
+    """Scores of labels, as if those that are booked had been told where the criterion depends on that."""
+    scored = ScoredModel.of(known.model, known.views, known.y)
+    if request.criterion != "mutual_information" or not hasattr(scored.model, "consensus_posterior"):
+        return FixedScores(places, label_scores(scored, places[:, 0], request.criterion, seed), seed)
+    m = len(scored.views.names)
+    booked = np.array([place for place in state.booked_places if place[1] == m], dtype=np.intp).reshape(-1, 2)
+    scores = LabelBatch.of(scored, np.concatenate([booked, places]), seed)
+    for position in range(len(booked)):
+        scores.take(position)
+    return scores
+
+
+def _of_both(known: Any, places: NDArray[np.intp], request: Request, seed: int) -> FixedScores:
+    """Scores of views and labels, ranked once."""
     scored = ScoredModel.of(known.model, known.views, known.y)
     of_label = places[:, 1] == len(scored.views.names)
     values = np.zeros(len(places))
     values[of_label] = label_scores(scored, places[of_label, 0], request.criterion, seed)
-    if not of_label.all():
-        pairs = PairScores(scored, places[~of_label], request.criterion, seed=seed)
-        values[~of_label] = pairs.utilities()
+    values[~of_label] = PairScores(scored, places[~of_label], request.criterion, seed=seed).utilities()
     return FixedScores(places, values, seed)

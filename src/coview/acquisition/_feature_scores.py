@@ -96,6 +96,12 @@ class FeatureScores:
             self._posterior = self._posterior.after(measured)
             self.others = np.flatnonzero(~self._posterior.sites.labeled & self._posterior.presence.any(axis=1))
 
+    def covariance_roots(self) -> tuple[Array, Array]:
+        """Rows (K, n_samples, R + 1) whose inner products are covariances of latent functions, and variances (K, n_samples)."""
+        everybody = np.arange(len(self._posterior.presence))
+        roots = np.stack([self._posterior.whitened(k, everybody) for k in range(self.n_functions)])
+        return roots, np.square(roots).sum(axis=2) + self._posterior.own_noise
+
     def branch(self) -> FeatureScores:
         """Scores that go on from here by themselves."""
         return copy.copy(self)  # what `take` changes it replaces

@@ -16,7 +16,7 @@ from coview.acquisition._tables import best_first, per_cost, sample_names
 from coview.inference import label_information
 from coview.views import Views
 
-__all__ = ["LABEL_CRITERIA", "label_scores", "label_utilities"]
+__all__ = ["LABEL_CRITERIA", "label_moments", "label_scores", "label_utilities"]
 
 Array = NDArray[np.float64]
 
@@ -124,12 +124,18 @@ def _information(scored: ScoredModel) -> Array:
             f"criterion='mutual_information' needs a model with a posterior, like BayesianCoTrainingClassifier; got "
             f"{type(scored.model).__name__}. 'entropy', 'margin' and 'disagreement' work with any classifier."
         )
+    curvatures, variances = label_moments(scored)
+    return np.asarray(label_information(variances, curvatures))
+
+
+def label_moments(scored: ScoredModel) -> tuple[Array, Array]:
+    """Curvatures that labels would have, and variances of the latent functions (n_samples, K) each; 0 without any view."""
     posterior = scored.model.consensus_posterior()
     mean, variance = posterior.training()
-    curvatures = expit(mean) * expit(-mean) if posterior.classifies else np.full(mean.shape, posterior.curvatures[0, 0])
-    information = np.zeros(len(scored.views))
-    information[posterior.kept] = label_information(variance, curvatures)
-    return information
+    curvatures, variances = (np.zeros((len(scored.views), mean.shape[1])) for _ in range(2))
+    variances[posterior.kept] = variance
+    curvatures[posterior.kept] = expit(mean) * expit(-mean) if posterior.classifies else posterior.curvatures[0, 0]
+    return curvatures, variances
 
 
 def _disagreement(model: Any, views: Views) -> Array:
