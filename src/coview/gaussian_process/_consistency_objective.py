@@ -92,7 +92,7 @@ class LowRankView:
             spectrum = LinearSpectrum.of(block, n_components, center=False, scale=False)
             return cls(name, block, jitter, kernel, None, np.sqrt(amplitude) * spectrum.axes)
         if not block.shape[0]:
-            return cls(name, block, jitter, kernel, block, np.zeros((0, 0)))
+            return cls(name, block, jitter, kernel, None, np.zeros((block.shape[1], 0)))
         features = LandmarkFeatures(kernel, n_components, scale=False).fit(block)
         return cls(name, block, jitter, kernel, features.landmarks_, features.spectrum_.projection)
 

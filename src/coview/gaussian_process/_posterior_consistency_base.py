@@ -167,8 +167,7 @@ class PosteriorConsistencyModel(MultiViewEstimator):
         self._weights_in_means.append(known.predictive_weights)
         self._lowers.append(known.predictive_factor.lower)
         landmarks = view.landmarks if isinstance(view, LowRankView) else None
-        some_landmarks = landmarks is not None and landmarks.shape[0] > 0
-        self._landmarks.append(Views({view.name: landmarks}) if some_landmarks else None)
+        self._landmarks.append(None if landmarks is None else Views({view.name: landmarks}))
         self._projections.append(view.projection if isinstance(view, LowRankView) else None)
         means = self._moments(j, self._blocks[j])[0]
         means[labeled] += self.jitter * known.duals
@@ -181,9 +180,7 @@ class PosteriorConsistencyModel(MultiViewEstimator):
         if projection is not None:
             landmarks = self._landmarks[j]
             values = X if landmarks is None else gram(kernel, X, landmarks[self.view_names_[j]])
-            features = np.asarray(
-                values @ projection if projection.size else np.zeros((X.shape[0], 0)), dtype=np.float64
-            )
+            features = np.asarray(values @ projection, dtype=np.float64)
             halved = CholeskyFactor(self._lowers[j]).half_solve(features.T)
             return features @ self._weights_in_means[j], np.square(halved).sum(axis=0)
         labeled = self._labeled[self._rows[j]]
