@@ -278,6 +278,21 @@ def _inverse(matrix):
     return [row[n:] for row in rows]
 
 
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kernel", [KERNELS[0], LINEAR])
+def test_rounding_is_not_taken_for_a_variance(kernel, seed):
+    """Duplicates and linear kernels leave pivots of a few roundings, of either sign: never a posterior."""
+    blocks, y, _ = draw(30 + seed, missing=False, unlabeled=False)
+    blocks[1][[5, 9, 13]] = blocks[1][[2, 3, 4]]
+    with pytest.raises(NotPositiveDefiniteError, match="raise jitter"):
+        fixed(jitter=0.0, kernel=[KERNELS[0], kernel, KERNELS[0]]).fit(blocks, y)
+
+
+def test_ties_above_the_diagonal_are_enough():
+    blocks, y, _ = draw(26)
+    assert fixed(consistency=np.triu(TIES)).fit(blocks, y).objective_ == fixed().fit(blocks, y).objective_
+
+
 @pytest.mark.parametrize("cls", [PosteriorConsistencyGPClassifier, PosteriorConsistencyGPRegressor])
 def test_low_rank_at_full_rank_is_exact(cls):
     blocks, y, _ = draw(11)

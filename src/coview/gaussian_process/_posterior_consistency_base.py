@@ -269,9 +269,11 @@ def _weights(values: Any, names: list[str]) -> Array:
 
 
 def _pairwise(values: Any, m: int) -> Array:
-    """One number per pair of views, from one for all or a symmetric matrix."""
+    """One number per pair of views, from one for all or a matrix, symmetric or zero below its diagonal."""
     ties = np.array(values.toarray() if sp.issparse(values) else values, dtype=np.float64)
     ties = np.full((m, m), float(ties)) if not ties.ndim else ties
+    if ties.shape == (m, m) and not np.tril(ties, -1).any():
+        ties = ties + np.triu(ties, 1).T
     if ties.shape != (m, m) or not np.isfinite(ties).all() or (ties < 0.0).any() or not np.array_equal(ties, ties.T):
         raise ValueError(
             f"consistency must be one number, or a symmetric matrix over the {m} views, finite and not negative; got {values!r}."

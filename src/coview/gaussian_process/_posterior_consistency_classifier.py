@@ -38,7 +38,8 @@ class PosteriorConsistencyGPClassifier(LabeledClassifierMixin, PosteriorConsiste
     view_weights : list or dict of floats, default=None
         :math:`a_j`, of the evidence of each view and of its function in predictions; None weighs all alike, with sum one.
     consistency : float or array-like of shape (n_views, n_views), default=1.0
-        :math:`b_{ij}` of equation (12), what a nat of divergence costs; the published b of two views is twice this.
+        :math:`b_{ij}` of equation (12), what a nat of divergence costs; the published b of two views is twice this. A matrix is
+        symmetric, or zero below its diagonal.
     jitter : float, default=1e-4
         Variance of each sample's function value beyond the kernel, in likelihood and posterior. Part of the model: a divergence
         is infinite where one view's kernel matrix is singular. Absolute; about 1e-4 of the kernel's amplitude is sound.

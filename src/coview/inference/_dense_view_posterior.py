@@ -8,12 +8,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from coview.exceptions import NotPositiveDefiniteError
 from coview.linalg import CholeskyFactor, cholesky, subtract_row_products
 
 __all__ = ["DenseSlope", "DenseViewPosterior"]
 
 Array = NDArray[np.float64]
 
+_HINT = "Its divergence from another view is infinite where it is singular: raise jitter, or merge duplicates."
+# Pivots up to so many roundings per sample are taken for zero.
+_PIVOT = 4.0
 # Rows per step of what numpy does with a large square matrix: a strip of them stays in a processor's cache.
 _STRIP = 64
 
@@ -58,8 +62,15 @@ class DenseViewPosterior:
     @cached_property
     def prior(self) -> CholeskyFactor:
         """L."""
-        hint = "Its divergence from another view is infinite where it is singular: raise jitter, or merge duplicates."
-        return cholesky(self.gram, name=self.name, max_jitter=0.0, hint=hint)
+        factor = cholesky(self.gram, name=self.name, max_jitter=0.0, hint=_HINT)
+        smallest = float(np.square(np.diagonal(factor.lower)).min(initial=np.inf))
+        largest = float(np.diagonal(self.gram).max(initial=0.0))
+        if smallest <= _PIVOT * len(self.gram) * np.finfo(np.float64).eps * largest:  # rounding, not a variance
+            raise NotPositiveDefiniteError(
+                f"{self.name} must be positive definite; a sample has a variance of {smallest:.1e} given the others, which is "
+                f"rounding beside {largest:.1e}. {_HINT}"
+            )
+        return factor
 
     @cached_property
     def _inner(self) -> CholeskyFactor:
