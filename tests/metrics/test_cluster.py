@@ -19,6 +19,10 @@ def test_agrees_with_the_golden_values(given, expected):
     np.testing.assert_allclose(found, expected["bits"], **GOLDEN["tolerance"])
 
 
+def test_nearly_as_many_clusters_as_samples():
+    assert cluster_entropy(list("ababab" * 5), [*range(28), 28, 29]) == 0.0
+
+
 def test_is_what_clusters_leave_of_the_entropy_of_the_classes():
     rng = np.random.default_rng(0)
     classes, clusters = rng.choice(list("abc"), 200), rng.integers(-1, 4, 200)

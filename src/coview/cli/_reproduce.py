@@ -99,6 +99,13 @@ PAPERS: Mapping[str, Paper] = {
         module="active_sensing.tables",
         data=("nsclc_survival", "lung_ncctg", "mfeat"),
     ),
+    "hybrid-clustering": Paper(
+        title="Gupta, Dasgupta: Hybrid Hierarchical Clustering: Forming a Tree From Multiple Views. ICML Workshop on Learning "
+        "with Multiple Views, 2005",
+        contents="section 5: trees of the phonemes, scored against their classes; trees of web pages cut into clusters",
+        module="hybrid_clustering.tables",
+        data=("phonemes", "webkb6"),
+    ),
     "method-comparison": Paper(
         title="Which method for which data: classifiers of coview for few labels, and what else one would do",
         contents="one comparison, of no paper: 1, 5, 10 and 50 labels per class on five data sets, mean ranks, times",

@@ -194,7 +194,7 @@ def _logistic(x: Array, y: Array) -> Array:
 
 def _named() -> dict[str, BregmanDivergence]:
     def entropy(x: Array) -> Array:
-        return np.asarray(xlogy(x, x).sum(axis=-1))
+        return np.asarray((x * np.log(np.where(x > 0.0, x, 1.0))).sum(axis=-1))
 
     def norm(x: Array) -> Array:
         return _squared(x, np.zeros(1))
