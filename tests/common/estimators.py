@@ -47,6 +47,7 @@ OF_ESTIMATORS: dict[str, dict[str, Any]] = {
     "CoEMClassifier": {"estimators": EXACT_LOGISTIC, "schedule": "parallel", "max_iter": 3, "tol": 1.0},
     "CoTrainingClassifier": {"estimators": EXACT_LOGISTIC, "n_rounds": 3, "random_state": 0},
     "CoTrainingRegressor": {"n_rounds": 3, "pool_size": None, "random_state": 0},
+    "ViewVotingRegressor": {"random_state": 0},
     "ViewVotingClassifier": {"estimators": EXACT_LOGISTIC, "random_state": 0},
 }
 

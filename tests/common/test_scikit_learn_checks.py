@@ -44,6 +44,7 @@ KNOWN = {
     "PosteriorConsistencyGPRegressor",
     "MultiViewSpectralClustering",
     "ViewVotingClassifier",
+    "ViewVotingRegressor",
 }
 NOT_ON_ARRAYS = {
     "TableEncoder",

@@ -102,6 +102,14 @@ def _co_training(facts: DataFacts, seed: int) -> Any:
     return _class("semi_supervised", name)(facts, seed)
 
 
+def _late_fusion(**options: Any) -> Make:
+    def make(facts: DataFacts, seed: int) -> Any:
+        name = f"ViewVoting{'Classifier' if facts.task == 'classification' else 'Regressor'}"
+        return _class("ensemble", name, **options)(facts, seed)
+
+    return make
+
+
 def _co_regularized_least_squares(facts: DataFacts, seed: int) -> Any:
     name = f"CoRegularizedLeastSquares{'Classifier' if facts.task == 'classification' else 'Regressor'}"
     centered = {} if facts.task == "classification" else {"normalize_y": True}
@@ -210,14 +218,14 @@ METHODS: Mapping[str, Method] = {
         needs_dense,
     ),
     "late-fusion": Method(
-        "a logistic regression per view, by itself; the mean of their probabilities",
-        CLASSES,
-        _class("ensemble", "ViewVotingClassifier"),
+        "a linear model per view, by itself; the mean of what they say",
+        BOTH,
+        _late_fusion(),
     ),
     "stacking": Method(
-        "a logistic regression per view, and one that learns from held-out labels what each is worth",
-        CLASSES,
-        _class("ensemble", "ViewVotingClassifier", voting="stacking"),
+        "a linear model per view; held-out labels teach what each is worth",
+        BOTH,
+        _late_fusion(voting="stacking"),
         repeats,
     ),
     "imputation-logistic-regression": Method(

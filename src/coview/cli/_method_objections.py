@@ -83,6 +83,6 @@ def many_columns(most: int) -> Objection:
 
 def repeats(facts: DataFacts) -> str | None:
     """Return an objection to labels of which none can be left out."""
-    if facts.n_rarest >= 2:
+    if facts.task == "regression" or facts.n_rarest >= 2:
         return None
     return "it leaves labels out to weigh the views, and a class has one label only"

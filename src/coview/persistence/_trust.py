@@ -37,6 +37,7 @@ COVIEW_TYPES = frozenset(
         "coview.compose._view_encoder.ViewEncoder",
         "coview.compose._view_transformer.ViewTransformer",
         "coview.ensemble._voting.ViewVotingClassifier",
+        "coview.ensemble._voting_regressor.ViewVotingRegressor",
         "coview.gaussian_process._co_training_classifier.BayesianCoTrainingClassifier",
         "coview.gaussian_process._co_training_regressor.BayesianCoTrainingRegressor",
         "coview.gaussian_process._kernel_transformer.CoTrainingKernelTransformer",

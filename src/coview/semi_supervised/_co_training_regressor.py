@@ -8,18 +8,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import is_regressor
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from coview.base import Interval, LabeledRegressorMixin, MultiViewEstimator, StrOptions
-from coview.exceptions import ViewError
+from coview.base import Interval, StrOptions
 from coview.labels import encode_targets
 from coview.semi_supervised._co_training_numbers import NumberLearners
 from coview.semi_supervised._co_training_rounds import LabelingHistory, NumberRounds, Rules
 from coview.views import Views
-from coview.viewwise import check_at_hand, count_at_hand, seeded, templates_by_view
+from coview.viewwise import ViewwiseRegressor, regressors_by_view, seeded
 
 __all__ = ["CoTrainingRegressor"]
 
@@ -28,7 +26,7 @@ Array = NDArray[np.float64]
 _NEIGHBORS = 3
 
 
-class CoTrainingRegressor(LabeledRegressorMixin, MultiViewEstimator):
+class CoTrainingRegressor(ViewwiseRegressor):
     r"""Co-training with any scikit-learn regressor: the views give each other numbers for samples.
 
     In every round the regressor of each view, fitted to the labels it has, gives its prediction as a label to the samples of
@@ -228,14 +226,7 @@ class CoTrainingRegressor(LabeledRegressorMixin, MultiViewEstimator):
             name: KNeighborsRegressor(min(_NEIGHBORS, max(count, 1)), algorithm="brute")
             for name, count in counts.items()
         }
-        found = templates_by_view(usual if self.estimators is None else self.estimators, views.names, None)
-        for name, template in found.items():
-            if not is_regressor(template):
-                raise ValueError(
-                    f"The estimator of view {name!r}, {type(template).__name__}, is no regressor. Numbers need one; for "
-                    "classes there is CoTrainingClassifier."
-                )
-        return found
+        return regressors_by_view(usual if self.estimators is None else self.estimators, views.names, None)
 
     def _kept_aside(self, given: NDArray[np.bool_], rng: np.random.RandomState) -> NDArray[np.intp]:
         """Samples whose labels are kept aside."""
@@ -264,62 +255,3 @@ class CoTrainingRegressor(LabeledRegressorMixin, MultiViewEstimator):
         rounds, views, samples = self._history_numbers.T
         history = LabelingHistory(rounds, views, samples, self._history_labels, self._history_confidences)
         return history.table(self.view_names_, self._history_labels)
-
-    def predict(self, X: Any, *, view: str | None = None) -> Array:
-        """Predictions for new samples with any of the views (n_samples,), in units of y.
-
-        Parameters
-        ----------
-        X : Views or anything that Views takes
-        view : str, default=None
-            The regressor of this view alone.
-
-        Returns
-        -------
-        predictions : ndarray of shape (n_samples,)
-            Means over the views that a sample has.
-        """
-        check_is_fitted(self, "estimators_")
-        views = self._validate_views(X, reset=False)
-        if view is not None and view not in self.view_names_:
-            raise ViewError(f"view must be one of {self.view_names_}; got {view!r}.")
-        self._check_answerable(views, view, "Give them one, or fit with no_view='prior'.")
-        return self._combined(views, view)
-
-    def predict_per_view(self, X: Any) -> list[Array]:
-        """Predictions of each view's regressor.
-
-        Parameters
-        ----------
-        X : Views or anything that Views takes
-
-        Returns
-        -------
-        predictions : list of ndarray of shape (n_samples,), one per view
-            In units of y; NaN where the view is missing or never got a label.
-        """
-        check_is_fitted(self, "estimators_")
-        views = self._validate_views(X, reset=False)
-        found = []
-        for name in self.view_names_:
-            told = np.full(len(views), np.nan)
-            if name in self._usable(views, None):
-                told[views.rows(name)] = self.estimators_[name].predict(views[name])
-            found.append(told)
-        return found
-
-    def _usable(self, views: Views, view: str | None) -> list[str]:
-        return [name for name in self.estimators_ if name in views and view in (None, name) and views.rows(name).size]
-
-    def _check_answerable(self, views: Views, view: str | None, remedy: str) -> None:
-        if self.no_view == "raise":
-            check_at_hand(views, self._usable(views, view), usable="in which samples had labels", remedy=remedy)
-
-    def _combined(self, views: Views, view: str | None) -> Array:
-        """Means over the views at hand; the mean of the given labels where there is none."""
-        usable = self._usable(views, view)
-        total = np.zeros(len(views))
-        for name in usable:
-            total[views.rows(name)] += self.estimators_[name].predict(views[name])
-        count = count_at_hand(views, usable)
-        return np.where(count > 0, total / np.maximum(count, 1), self._mean)

@@ -14,9 +14,11 @@ from coview.viewwise._learners import (
     templates_by_view,
 )
 from coview.viewwise._out_of_fold import out_of_fold_probabilities, stratified_folds
+from coview.viewwise._regressor import ViewwiseRegressor, regressors_by_view
 
 __all__ = [
     "ViewwiseClassifier",
+    "ViewwiseRegressor",
     "calibrated_log_probabilities",
     "calibration_of",
     "check_at_hand",
@@ -26,6 +28,7 @@ __all__ = [
     "has_probabilities",
     "log_probabilities",
     "out_of_fold_probabilities",
+    "regressors_by_view",
     "scores_of",
     "seeded",
     "stratified_folds",
