@@ -48,6 +48,13 @@ OF_ESTIMATORS: dict[str, dict[str, Any]] = {
     "CoTrainingClassifier": {"estimators": EXACT_LOGISTIC, "n_rounds": 3, "random_state": 0},
     "CoTrainingRegressor": {"n_rounds": 3, "pool_size": None, "random_state": 0},
     "ViewVotingRegressor": {"random_state": 0},
+    # all subsets and their mean: choices between equals follow the order of the views
+    "ViewEnsembleClassifier": {
+        "estimator": EXACT_LOGISTIC,
+        "selection": None,
+        "combination": "soft",
+        "random_state": 0,
+    },
     "ViewVotingClassifier": {"estimators": EXACT_LOGISTIC, "random_state": 0},
 }
 

@@ -43,6 +43,7 @@ KNOWN = {
     "PosteriorConsistencyGPClassifierCV",
     "PosteriorConsistencyGPRegressor",
     "MultiViewSpectralClustering",
+    "ViewEnsembleClassifier",
     "ViewVotingClassifier",
     "ViewVotingRegressor",
 }
@@ -65,6 +66,7 @@ SEMI_SUPERVISED = {
     "CoRegularizedLogisticRegression",
     "CoTrainingClassifier",
     "FactorMixtureClassifier",
+    "ViewEnsembleClassifier",
     "ViewVotingClassifier",
 }
 

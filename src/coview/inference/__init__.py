@@ -36,6 +36,7 @@ from coview.inference._co_regularized_logistic_fit import (
     learn_logistic,
     most_probable_weights,
 )
+from coview.inference._combination_rules import accuracy_weights, mean_shares, product_shares, vote_counts
 from coview.inference._component_choice import choose_n_components
 from coview.inference._component_distributions import (
     CategoricalComponents,
@@ -128,6 +129,7 @@ from coview.inference._quadratic_program import (
     solve_box_program,
 )
 from coview.inference._regression import FactoredRegressionFit, RegressionFit, gaussian_log_density, regression_fit
+from coview.inference._result_vectors import mismatch_counts, result_vector_votes
 from coview.inference._shares import ViewWeights, rows_without_view
 from coview.inference._signed_squares import SignedSquares
 from coview.inference._tied_kernels import LARGEST_SYSTEM, TiedKernels
@@ -243,6 +245,7 @@ __all__ = [
     "ViewScoreCalibration",
     "ViewWeights",
     "Weighting",
+    "accuracy_weights",
     "affinity_embedding",
     "averaged_posterior",
     "averaging_weights",
@@ -306,6 +309,8 @@ __all__ = [
     "logistic_view_information",
     "maximize_evidence",
     "mean_scores",
+    "mean_shares",
+    "mismatch_counts",
     "missingness_patterns",
     "mixed_probabilities",
     "mixture_posterior",
@@ -317,8 +322,10 @@ __all__ = [
     "observed_moments",
     "one_against_rest_entropies",
     "predictive_entropies",
+    "product_shares",
     "random_responsibilities",
     "regression_fit",
+    "result_vector_votes",
     "row_slices",
     "rows_without_view",
     "run_em",
@@ -327,6 +334,7 @@ __all__ = [
     "solve_box_program",
     "unit_rows",
     "view_additions",
+    "vote_counts",
     "warn_unless_converged",
     "weight_precision",
     "weighted_quantile",

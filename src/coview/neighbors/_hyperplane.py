@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, StrOptions
 from coview.inference import first_of_least
@@ -42,6 +43,10 @@ class HyperplaneKNeighborsClassifier(LabeledNeighbors):
     ----------
     classes_ : ndarray of shape (n_classes,)
     class_shares_ : ndarray of shape (n_classes,)
+    loo_class_distances_ : ndarray of shape (n_samples, n_classes)
+        Squared distance of each training sample from the hyperplanes of the others, worked out on each request.
+    loo_labels_ : ndarray of shape (n_samples,)
+        What the others say of each training sample; ``loo_probabilities_`` likewise, (n_samples, n_classes).
 
     Raises
     ------
@@ -163,10 +168,29 @@ class HyperplaneKNeighborsClassifier(LabeledNeighbors):
         labels : ndarray of shape (n_samples,)
             The most frequent class where a sample has no view, or views that no training sample has together.
         """
-        distances = self.class_distances(X)
+        return np.asarray(self.classes_[self._codes_of(self.class_distances(X))])
+
+    def _codes_of(self, distances: Array) -> NDArray[np.intp]:
+        """Nearest classes; for a sample that no other is comparable with, the most frequent class."""
         codes = first_of_least(distances)
         codes[np.isinf(distances).all(axis=1)] = self.class_shares_.argmax()
-        return np.asarray(self.classes_[codes])
+        return codes
+
+    @property
+    def loo_class_distances_(self) -> Array:
+        """Squared distances of the training samples from the hyperplanes of the others."""
+        check_is_fitted(self, "classes_")
+        return np.asarray(self._tables.left_out([self._parameters()])[0])
+
+    @property
+    def loo_labels_(self) -> NDArray[Any]:
+        """What the other training samples say of each."""
+        return np.asarray(self.classes_[self._codes_of(self.loo_class_distances_)])
+
+    @property
+    def loo_probabilities_(self) -> Array:
+        """Shares of the classes as the other training samples see them."""
+        return shares_by_distance(self.loo_class_distances_, self.class_shares_)
 
     def predict_proba(self, X: Any) -> Array:
         """Shares of the classes by the inverse of their squared distances.

@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from coview.base import StrOptions
-from coview.inference import first_of_least
 from coview.neighbors._hyperplane import HyperplaneKNeighborsClassifier
 
 __all__ = ["HyperplaneKNeighborsClassifierCV"]
@@ -37,7 +37,7 @@ class HyperplaneKNeighborsClassifierCV(HyperplaneKNeighborsClassifier):
     loo_errors_ : DataFrame
         One row per pair: ``n_neighbors``, ``alpha``, ``error``, the share of training samples that the others place wrongly.
     loo_labels_ : ndarray of shape (n_samples,)
-        What the others say of each training sample, with the chosen pair.
+        What the others say of each training sample, with the chosen pair; so ``loo_class_distances_``, ``loo_probabilities_``.
 
     Notes
     -----
@@ -97,7 +97,7 @@ class HyperplaneKNeighborsClassifierCV(HyperplaneKNeighborsClassifier):
         errors = (codes != self._codes).mean(axis=1)
         best = int(errors.argmin())
         self.n_neighbors_, self.alpha_ = grid[best]
-        self.loo_labels_ = np.asarray(self.classes_[codes[best]])
+        self._loo_distances = np.asarray(distances[best]).copy()
         self._pairs, self._errors = np.array(grid, dtype=np.float64), errors
         return self
 
@@ -110,11 +110,11 @@ class HyperplaneKNeighborsClassifierCV(HyperplaneKNeighborsClassifier):
             )
         return grid
 
-    def _codes_of(self, distances: Array) -> NDArray[np.intp]:
-        """Nearest classes; for a sample that no other is comparable with, the most frequent class."""
-        codes = first_of_least(distances)
-        codes[np.isinf(distances).all(axis=1)] = self.class_shares_.argmax()
-        return codes
+    @property
+    def loo_class_distances_(self) -> Array:
+        """Squared distances of the training samples from the hyperplanes of the others, with the chosen pair."""
+        check_is_fitted(self, "classes_")
+        return np.asarray(self._loo_distances)
 
     @property
     def loo_errors_(self) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from coview.views import Views
-from coview.viewwise import has_probabilities, log_probabilities
+from coview.viewwise import classes_seen, has_probabilities, log_probabilities
 
 __all__ = ["CoEMPasses", "weight_parameter"]
 
@@ -115,7 +115,7 @@ class CoEMPasses:
         # class by class, and within a class in the order of the samples
         soft_codes, soft = np.nonzero(weights.T > _LEAST_WEIGHT)
         taught, at = np.concatenate([codes[labeled], soft_codes]), np.concatenate([labeled, soft])
-        known = np.unique(taught)
+        known = classes_seen(taught, self._classes)
         if known.size < 2:
             return 0.0
         given = {

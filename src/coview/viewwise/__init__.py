@@ -6,8 +6,10 @@ from coview.viewwise._learners import (
     calibrated_log_probabilities,
     calibration_of,
     class_margins,
+    classes_seen,
     fitted_learner,
     has_probabilities,
+    label_codes,
     log_probabilities,
     scores_of,
     seeded,
@@ -15,6 +17,7 @@ from coview.viewwise._learners import (
 )
 from coview.viewwise._out_of_fold import out_of_fold_probabilities, stratified_folds
 from coview.viewwise._regressor import ViewwiseRegressor, regressors_by_view
+from coview.viewwise._out_of_fold import out_of_fold_codes, out_of_fold_probabilities, stratified_folds
 
 __all__ = [
     "ViewwiseClassifier",
@@ -23,10 +26,13 @@ __all__ = [
     "calibration_of",
     "check_at_hand",
     "class_margins",
+    "classes_seen",
     "count_at_hand",
     "fitted_learner",
     "has_probabilities",
+    "label_codes",
     "log_probabilities",
+    "out_of_fold_codes",
     "out_of_fold_probabilities",
     "regressors_by_view",
     "scores_of",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
@@ -18,8 +19,10 @@ __all__ = [
     "calibrated_log_probabilities",
     "calibration_of",
     "class_margins",
+    "classes_seen",
     "fitted_learner",
     "has_probabilities",
+    "label_codes",
     "log_probabilities",
     "scores_of",
     "seeded",
@@ -159,10 +162,59 @@ def fitted_learner(
     (LogisticRegression(), array([0, 2]))
     """
     labeled = np.flatnonzero(codes >= 0)
-    known = np.unique(codes[labeled])
+    known = classes_seen(codes[labeled], classes)
     if known.size < 2:
         return None
     return clone(template).fit(rows[labeled], classes[codes[labeled]]), known
+
+
+def classes_seen(codes: NDArray[np.int64], classes: NDArray[Any]) -> NDArray[np.int64]:
+    """Numbers of the classes that occur, in the order of an estimator's own ``classes_``: by label, not by number.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples,), dtype=int64
+        Numbers of classes, none missing.
+    classes : ndarray of shape (n_classes,)
+        The labels, in any order.
+
+    Returns
+    -------
+    known : ndarray of shape (n_seen,), dtype=int64
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.viewwise import classes_seen
+    >>> classes_seen(np.array([0, 1, 1]), np.array(["yes", "no", "unclear"]))
+    array([1, 0])
+    """
+    found = np.unique(codes)
+    return np.asarray(found[np.argsort(classes[found], kind="stable")])
+
+
+def label_codes(labels: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
+    """Numbers of labels that an estimator predicts.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples,)
+    classes : ndarray of shape (n_classes,)
+        In any order.
+
+    Returns
+    -------
+    codes : ndarray of shape (n_samples,), dtype=int64
+        -1 for what is none of the classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.viewwise import label_codes
+    >>> label_codes(["c", "a"], np.array(["a", "b", "c"]))
+    array([2, 0])
+    """
+    return np.asarray(pd.Index(classes).get_indexer(pd.Index(labels)), dtype=np.int64)
 
 
 def log_probabilities(estimator: Any, rows: Any, known: NDArray[np.int64], shares: Array) -> Array:
@@ -177,7 +229,7 @@ def log_probabilities(estimator: Any, rows: Any, known: NDArray[np.int64], share
         With ``predict_proba``.
     rows : ndarray or csr_array of shape (n_samples, n_features)
     known : ndarray of shape (n_seen,), dtype=int64
-        Numbers of the classes that it was fitted to, increasing.
+        Numbers of the classes that it was fitted to, in the order of its ``classes_``.
     shares : ndarray of shape (n_classes,)
         Shares of the classes among all labels.
 
@@ -301,8 +353,6 @@ def scores_of(estimator: Any, rows: Any, known: NDArray[np.int64], shares: Array
         values = np.asarray(estimator.decision_function(rows), dtype=np.float64)
         if values.ndim == 1:
             values = np.column_stack([-values, values])
-        if len(shares) == 2:
-            return values
         filled = np.repeat(values.min(axis=1, keepdims=True), len(shares), axis=1)
         filled[:, known] = values
         return filled
@@ -340,7 +390,8 @@ def calibration_of(estimator: Any, rows: Any, codes: NDArray[np.int64], classes:
     >>> (parameters[:, 0] < 0.0).tolist()
     [True, True]
     """
-    known, counts = np.unique(codes, return_counts=True)
+    counts = np.unique(codes, return_counts=True)[1]
+    known = classes_seen(codes, classes)
     shares = np.full(len(classes), 1.0 / len(classes))
     everything = np.arange(codes.size)
     folds = [(everything, everything)]

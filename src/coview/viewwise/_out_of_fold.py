@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ from coview.viewwise._learners import (
     calibration_of,
     fitted_learner,
     has_probabilities,
+    label_codes,
 )
 
-__all__ = ["out_of_fold_probabilities", "stratified_folds"]
+__all__ = ["out_of_fold_codes", "out_of_fold_probabilities", "stratified_folds"]
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -96,10 +98,7 @@ def out_of_fold_probabilities(
     array([0, 0, 1, 1])
     """
     found = np.full((codes.size, len(classes)), np.nan)
-    for fold in np.unique(folds[(folds >= 0) & (codes >= 0)]):
-        held = np.flatnonzero((folds == fold) & (codes >= 0))
-        shown = np.flatnonzero((folds != fold) & (codes >= 0))
-        learner = fitted_learner(template, rows[shown], codes[shown], classes)
+    for held, shown, learner in _learners_without_folds(template, rows, codes, folds, classes):
         if learner is None:
             found[held] = shares
             continue
@@ -109,3 +108,44 @@ def out_of_fold_probabilities(
             calibration = calibration_of(template, rows[shown], codes[shown], classes)
         found[held] = np.exp(calibrated_log_probabilities(estimator, rows[held], known, shares, calibration))
     return found
+
+
+def out_of_fold_codes(
+    template: Any, rows: Any, codes: Codes, folds: Codes, *, classes: NDArray[Any], shares: Array
+) -> Codes:
+    """Predicted classes of every labeled sample of one view, by copies of the estimator fitted without its fold.
+
+    Parameters
+    ----------
+    template, rows, codes, folds, classes, shares
+        As in :func:`out_of_fold_probabilities`; the estimator needs no more than ``predict``.
+
+    Returns
+    -------
+    codes : ndarray of shape (n_samples,), dtype=int64
+        -1 for samples without label; the most frequent class where the other folds have fewer than two.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.neighbors import NearestCentroid
+    >>> from coview.viewwise import out_of_fold_codes
+    >>> rows, codes = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1])
+    >>> out_of_fold_codes(NearestCentroid(), rows, codes, np.arange(4), classes=np.array(["a", "b"]),
+    ...                   shares=np.array([0.5, 0.5]))
+    array([0, 0, 1, 1])
+    """
+    found = np.full(codes.size, -1, dtype=np.int64)
+    for held, _, learner in _learners_without_folds(template, rows, codes, folds, classes):
+        found[held] = shares.argmax() if learner is None else label_codes(learner[0].predict(rows[held]), classes)
+    return found
+
+
+def _learners_without_folds(
+    template: Any, rows: Any, codes: Codes, folds: Codes, classes: NDArray[Any]
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], tuple[Any, Codes] | None]]:
+    """Per fold: its labeled samples, those of the other folds, and a copy of the estimator fitted to the latter."""
+    for fold in np.unique(folds[(folds >= 0) & (codes >= 0)]):
+        held = np.flatnonzero((folds == fold) & (codes >= 0))
+        shown = np.flatnonzero((folds != fold) & (codes >= 0))
+        yield held, shown, fitted_learner(template, rows[shown], codes[shown], classes)
