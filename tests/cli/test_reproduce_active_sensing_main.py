@@ -1,5 +1,6 @@
 """Active sensing with the default model on heart patients, run as a whole on one small round."""
 
+import json
 import sys
 from dataclasses import replace
 from importlib import import_module
@@ -8,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+
+from coview.acquisition import Diagnosis
 
 ROOT = Path(__file__).parents[2]
 
@@ -50,3 +53,28 @@ def test_verdicts_follow_the_test(tables):
     assert "| expected entropy | +0.150 ± 0.000 better" in text
     assert "| variance | -0.150 ± 0.000 worse" in text
     assert "-0.000 ± 0.000 even" in text or "+0.000 ± 0.000 even" in text
+
+
+def test_what_most_diagnoses_say_is_kept_view_by_view(tables):
+    diagnoses = import_module("active_sensing_main.diagnoses")
+    views = pd.DataFrame(index=["ecg", "blood"])
+
+    def found(*words):
+        return Diagnosis(views, pd.Series({"agreement": 0.25 * len(words)}), list(words))
+
+    summary = diagnoses.summarize(
+        [
+            found("ecg, blood: weak (-0.010 nats)", "There may be little to gain (0.5)."),
+            found("ecg: weak (-0.031 nats)", "There may be little to gain (0.75)."),
+            found("blood: weak (0.2 nats)"),
+            found("ecg: weak (-0.5 nats)"),
+        ]
+    )
+    assert summary["n_repeats"] == 4
+    assert summary["words"] == [("ecg: weak (-0.010 nats)", 3)]
+    assert summary["agreement"] == pytest.approx(0.25 * 6 / 4)
+
+
+def test_stored_diagnoses_are_of_the_problems(tables):
+    stored = json.loads((ROOT / "src/coview/report/stored/measurement_diagnoses.json").read_text(encoding="utf-8"))
+    assert list(stored) == [problem.title for problem in tables.PROBLEMS]
