@@ -39,7 +39,7 @@ def measurement_curves(
     score, axis : str
         Labels of the axes.
     everything : float
-        Score with everything measured; drawn as a line where it is near.
+        Score with everything measured; drawn as a line where it is near, NaN for none.
 
     Returns
     -------

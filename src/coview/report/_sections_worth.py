@@ -28,6 +28,8 @@ CRITERION_LOOKS: dict[str, Look] = {
 _SCORES = {"auc": "AUC", "log_score": "log score"}
 _PLACES = {"n_measured": "views measured", "cost": "dollars spent"}
 _LEVEL = 0.05
+# What a statement on a view adds about one repeat.
+_NUMBER = re.compile(r" \([-+0-9.]+ nats per label\)")
 
 
 def worth_section(stored: StoredCurves, shown: Sequence[str], live: tuple[str, pd.DataFrame] | None = None) -> Section:
@@ -62,7 +64,7 @@ def worth_section(stored: StoredCurves, shown: Sequence[str], live: tuple[str, p
     priced = [name for name in shown if ((stored.gains["problem"] == name) & (stored.gains["along"] == "cost")).any()]
     pictures += [_money_picture(stored, name) for name in priced]
     if live is not None:
-        pictures.append(_live_picture(stored, *live))
+        pictures.append(_live_picture(*live))
     note = Note("Where the curves come from", _origin(n_repeats))
     return Section(
         "worth-measuring",
@@ -94,7 +96,8 @@ def reasons_note(stored: StoredCurves) -> tuple[Note, ...]:
     times = stored.diagnoses[behind[0]]["n_repeats"]
     items.append(
         f"These are possible reasons, not proofs: a diagnosis of known values, made {times} times. "
-        + "; ".join(_agreement(stored, problem) for problem in (*behind, *ahead))
+        "Rank correlation of forecasts and what came true: "
+        + "; ".join(f"{problem} {stored.diagnoses[problem]['agreement']:.2f}" for problem in (*behind, *ahead))
         + "."
     )
     items += [
@@ -112,6 +115,7 @@ def _said(stored: StoredCurves, problem: str) -> list[str]:
     for line, count in found["words"]:
         match = re.match(r"(\w[\w .-]{0,40}): (.*)", line)
         name, text = match.groups() if match else ("", line)
+        text = _NUMBER.sub("", text)  # of the first repeat that said it
         names, counts = about.setdefault(text, ([], []))
         names.append(name)
         counts.append(count)
@@ -124,26 +128,19 @@ def _said(stored: StoredCurves, problem: str) -> list[str]:
     return lines
 
 
-def _agreement(stored: StoredCurves, problem: str) -> str:
-    return (
-        f"on {problem} forecasts and what came true had rank correlation {stored.diagnoses[problem]['agreement']:.2f}"
-    )
-
-
-def _live_picture(stored: StoredCurves, problem: str, curves: pd.DataFrame) -> Picture:
+def _live_picture(problem: str, curves: pd.DataFrame) -> Picture:
     """Both scores of the repeat that was run for this page."""
     long = curves.melt(["criterion", "at"], list(_SCORES), "score", "mean").assign(standard_error=0.0)
     ends = long.groupby(["score", "criterion"], sort=False)["mean"].last()
     looks = {name: look for name, look in CRITERION_LOOKS.items() if name in set(long["criterion"])}
     panels = []
     for score, name in _SCORES.items():
-        level = stored.levels[(stored.levels["problem"] == problem) & (stored.levels["score"] == score)]
         panels.append(
             measurement_curves(
                 long[long["score"] == score], looks, title=name, key=f"worth-live-{score}",
                 score=name + (" (nats)" if score == "log_score" else ""), axis=_PLACES["n_measured"],
                 description=f"{name} against views measured in one repeat, for {', '.join(looks)}.",
-                everything=float(level["everything"].iloc[0]) if len(level) else float("nan"),
+                everything=float("nan"),
             )
         )  # fmt: skip
     told = "; ".join(
