@@ -269,6 +269,29 @@ def solved_in_digits(A, b, digits=60):
         return x
 
 
+@pytest.mark.parametrize("constants", ["none", "center", "orthogonal"])
+@pytest.mark.parametrize("n_views", [2, 3])
+def test_conjugate_gradients_where_no_system_can_be_held(monkeypatch, n_views, constants):
+    """Many features and many samples: the same functions, without a matrix of either order."""
+    rng = np.random.default_rng(n_views)
+    presence = np.ones((50, n_views), dtype=bool)
+    presence[::7, 1] = False
+    blocks = [rng.normal(size=(int(has.sum()), 30)) * (rng.random((int(has.sum()), 30)) < 0.4) for has in presence.T]
+    labeled = np.arange(50) < 10
+    kernels = [kernel_block(None, sparse.csr_array(X), constants=constants) for X in blocks]
+    given = (presence, labeled, np.linspace(0.05, 0.3, n_views), 2.0)
+    targets = rng.normal(size=(10, 2))
+    want = CoRegularizedViews(TiedKernels(kernels, *given), np.ones(n_views)).least_squares(targets)
+    monkeypatch.setattr("coview.inference._tied_kernels.ITERATIVE_FROM", 10 * n_views)
+    tied = TiedKernels(kernels, *given)
+    monkeypatch.setattr("coview.inference._tied_kernels.cholesky", None)
+    found = CoRegularizedViews(tied, np.ones(n_views)).least_squares(targets)
+    for one, other in zip(found.dual, want.dual, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(found.held_out, want.held_out, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(found.values(tied), want.values(tied), rtol=1e-8, atol=1e-10)
+
+
 @pytest.mark.parametrize(("ridge", "coupling"), [(1e-6, 1e6), (1e-9, 1.0), (1.0, 1e9)])
 def test_extreme_prices_leave_the_values_right(ridge, coupling):
     """Against the normal equations in 60 digits."""

@@ -187,6 +187,29 @@ def test_wide_sparse_views_stay_sparse():
     assert model.predict(views).shape == (1500,)
 
 
+def test_wide_views_of_many_samples_are_solved_by_products():
+    """9,000 documents of 24,000 words: no matrix of either order, which would take 650 MB."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=9000)
+    views = []
+    for _ in range(2):
+        words = rng.integers(12_000, size=(9000, 30)) + np.where(
+            rng.random((9000, 30)) < 0.5, 12_000 * truth[:, None], 0
+        )
+        rows = np.repeat(np.arange(9000), 30)
+        views.append(sparse.csr_array((np.full(words.size, 0.2), (rows, words.ravel())), shape=(9000, 24_000)))
+    y = np.where(np.arange(9000) < 20, truth, -1)
+    y[:2] = [0, 1]
+    for learner in CLASSIFIERS:
+        tracemalloc.start()
+        model = learner("linear", constants="center", missing_label=-1).fit(views, y)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 200e6
+        weighted = np.abs(model.dual_coef_[0] + model.dual_coef_[1])
+        assert weighted[20:].max() < 1e-9 * np.abs(model.dual_coef_[0][20:]).max()
+
+
 def test_narrow_views_never_meet_a_matrix_of_all_samples():
     """20,000 samples of 10 features: a matrix of them would take 3.2 GB."""
     rng = np.random.default_rng(0)

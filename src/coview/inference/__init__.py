@@ -132,7 +132,7 @@ from coview.inference._regression import FactoredRegressionFit, RegressionFit, g
 from coview.inference._result_vectors import mismatch_counts, result_vector_votes
 from coview.inference._shares import ViewWeights, rows_without_view
 from coview.inference._signed_squares import SignedSquares
-from coview.inference._tied_kernels import LARGEST_SYSTEM, TiedKernels
+from coview.inference._tied_kernels import ITERATIVE_FROM, LARGEST_SYSTEM, TiedKernels
 from coview.inference._tied_machines import TiedMachines, TiedSolution
 from coview.inference._view_information import ViewAdditions, consensus_covariances, view_additions
 from coview.inference._view_moments import combine_view_moments
@@ -147,6 +147,7 @@ from coview.inference._view_spectra import (
 
 __all__ = [
     "GIVEN_START_PLATEAU",
+    "ITERATIVE_FROM",
     "LARGEST_SYSTEM",
     "AffinityView",
     "BoxProgram",

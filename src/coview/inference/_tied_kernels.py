@@ -14,14 +14,16 @@ from scipy.sparse.csgraph import connected_components
 
 from coview.inference._kernel_blocks import KernelBlock, KernelFeatures
 from coview.inference._missingness import missingness_patterns
-from coview.linalg import CholeskyFactor, cholesky
+from coview.linalg import CholeskyFactor, cholesky, conjugate_gradients
 
-__all__ = ["LARGEST_SYSTEM", "TiedKernels"]
+__all__ = ["ITERATIVE_FROM", "LARGEST_SYSTEM", "TiedKernels"]
 
 Array = NDArray[np.float64]
 
 # Largest order of a dense system: 3.2 GB for each matrix of it.
 LARGEST_SYSTEM = 20_000
+# Order from which systems of linear kernels are solved by products with the features, which are faster then.
+ITERATIVE_FROM = 8_000
 _NAME = "The system of the views"
 
 
@@ -52,7 +54,8 @@ class TiedKernels:
     With G the kernels over :math:`\gamma_v`, side by side, and T a row for each of the k - 1 contrasts between the k views of a
     sample, the kernel is :math:`G - G T^\top (I + T G T^\top)^{-1} T G`, one symmetric positive definite system with an unknown
     per contrast (n for two views), however singular the kernels are. Where all kernels are linear with fewer features p in all,
-    it is :math:`X (I + X^\top T^\top T X)^{-1} X^\top` with X the features: O(n p^2 + p^3).
+    it is :math:`X (I + X^\top T^\top T X)^{-1} X^\top` with X the features: O(n p^2 + p^3). Where both are large but
+    all kernels are linear, conjugate gradients need products with the features only.
     """
 
     kernels: Sequence[KernelBlock]
@@ -73,8 +76,9 @@ class TiedKernels:
         """Kernel between labeled pairs (n_pairs, n_pairs)."""
         if self.in_features:
             return np.asarray(self.factor @ self.factor.T)
-        half = self._half
-        return self._products(self._label_parts, self._label_parts) - half.T @ half
+        between, solved = self._tied
+        reduced = self._products(self._label_parts, self._label_parts) - between.T @ solved
+        return np.asarray(0.5 * (reduced + reduced.T))
 
     @cached_property
     def factor(self) -> Array:
@@ -84,7 +88,9 @@ class TiedKernels:
     @cached_property
     def in_features(self) -> bool:
         """Whether the features of all views are fewer than the contrasts, or than the labeled pairs."""
-        return bool(self.n_features < max(self.ties.shape[0], len(self.pairs[0])))
+        n_pairs = len(self.pairs[0])
+        bearable = ITERATIVE_FROM if n_pairs <= ITERATIVE_FROM else LARGEST_SYSTEM
+        return bool(self.n_features < max(self.ties.shape[0], n_pairs) and self.n_features <= bearable)
 
     @property
     def n_features(self) -> float:
@@ -102,7 +108,7 @@ class TiedKernels:
     def expansion(self, pulls: Array, weights: Array | None) -> list[Array]:
         """Coefficients over the samples of each view (n_v, k), for those over the labeled pairs and, in features, weights."""
         if weights is None:
-            return self._expansion(pulls, self._tie_factor.half_solve(self._half @ pulls, transposed=True))
+            return self._expansion(pulls, self._tied[1] @ pulls)
         parts = zip(self._tie_features, self._split(weights), strict=True)
         return self._expansion(pulls, sum(A @ w - np.outer(c, right @ w) for (A, c, right), w in parts))
 
@@ -164,18 +170,23 @@ class TiedKernels:
         return [columns[:, self._offsets[v] : self._offsets[v + 1]].tocsr() for v in range(len(self.ridge))]
 
     @cached_property
-    def _tie_factor(self) -> CholeskyFactor:
-        _check_order(self.ties.shape[0], "ties between views")
+    def _tied(self) -> tuple[Array, Array]:
+        """``T G`` at the labeled pairs, and its solution by ``I + T G T'`` (n_ties, n_pairs) each."""
+        iterative = self.n_features < np.inf and self.ties.shape[0] > ITERATIVE_FROM
+        if not iterative:
+            _check_order(self.ties.shape[0], "ties between views")
+        _check_order(len(self.pairs[0]), "labels by view")
+        between = self._products(self._tie_parts, self._label_parts)
+        if iterative:
+            return between, conjugate_gradients(self._system_times, between, name=_NAME)
         system = self._products(self._tie_parts, self._tie_parts)
         system.flat[:: len(system) + 1] += 1.0
-        return cholesky(system, name=_NAME)
+        return between, cholesky(system, name=_NAME).solve(between)
 
-    @cached_property
-    def _half(self) -> Array:
-        """``L^{-1} T G`` at the labeled pairs (n_ties, n_pairs)."""
-        factor = self._tie_factor
-        _check_order(len(self.pairs[0]), "labels by view")
-        return factor.half_solve(self._products(self._tie_parts, self._label_parts))
+    def _system_times(self, vectors: Array) -> Array:
+        """``(I + T G T') vectors``."""
+        parts = zip(self._tie_parts, self.kernels, self.ridge, strict=True)
+        return np.asarray(vectors + sum(T @ block.times(T.T @ vectors) / ridge for T, block, ridge in parts))
 
     def _products(self, left: list[sparse.csr_array], right: list[sparse.csr_array]) -> Array:
         """``left G right^T``."""
@@ -262,7 +273,7 @@ def _check_order(order: int, what: str) -> None:
     if order > LARGEST_SYSTEM:
         raise ValueError(
             f"{order} {what} lead to a dense system of that order, {8e-9 * order**2:.0f} GB for each matrix of it; the limit is "
-            f"{LARGEST_SYSTEM}. Leave some unlabeled samples out, or use linear kernels on fewer features."
+            f"{LARGEST_SYSTEM}. Leave some samples out, or use linear kernels on fewer features."
         )
 
 

@@ -10,6 +10,7 @@ from coview.linalg._cholesky import (
 from coview.linalg._eigen import leading_eigenpairs, leading_eigenpairs_of_operator
 from coview.linalg._in_place import factor_lower_in_place, half_solve_rows, mirror_upper, subtract_row_products
 from coview.linalg._incomplete_cholesky import IncompleteCholesky, incomplete_cholesky
+from coview.linalg._iterative import conjugate_gradients
 from coview.linalg._threads import one_blas_thread
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "CholeskyFactor",
     "IncompleteCholesky",
     "cholesky",
+    "conjugate_gradients",
     "factor_lower_in_place",
     "half_solve_rows",
     "incomplete_cholesky",

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from coview.base import Interval, StrOptions
 from coview.exceptions import ViewError
 from coview.inference import (
+    ITERATIVE_FROM,
     LARGEST_SYSTEM,
     CoRegularizedViews,
     KernelBlock,
@@ -117,14 +118,15 @@ def _agreeing(samples: Any, n_samples: int) -> NDArray[np.bool_] | None:
 
 
 def _block(kernels: ViewKernels, v: int, rows: Any, constants: Any) -> KernelBlock:
-    """The kernel of a view, by its features where it is linear and they are fewer than the samples."""
+    """The kernel of a view, by its features where it is linear and they are fewer than the samples, or those are many."""
     amplitude = kernels.amplitude(v)
-    if amplitude is not None and amplitude >= 0.0 and rows.shape[1] < rows.shape[0]:
+    narrow = rows.shape[1] < rows.shape[0] or rows.shape[0] > ITERATIVE_FROM
+    if amplitude is not None and amplitude >= 0.0 and narrow:
         return kernel_block(None, np.sqrt(amplitude) * rows, constants=constants)
     if rows.shape[0] > LARGEST_SYSTEM:
         raise ValueError(
             f"View {kernels.names[v]!r} has {rows.shape[0]} samples, whose kernel would be a dense matrix of that order; "
-            f"the limit is {LARGEST_SYSTEM}. Leave some unlabeled samples out, or use linear kernels on fewer features."
+            f"the limit is {LARGEST_SYSTEM}. Leave some unlabeled samples out, or use linear kernels."
         )
     return kernel_block(kernels.values(v, rows, rows), constants=constants)
 
