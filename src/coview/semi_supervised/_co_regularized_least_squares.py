@@ -75,7 +75,8 @@ class CoRegularizedLeastSquaresClassifier(ViewScoreClassifier):
     l labeled of n samples: the linear system of [1]_, whose printed objective lacks the 1/l. The score is the mean of the
     :math:`f_v` over the views that a sample has. One Cholesky factor of order n (n (m - 1) for m views) serves all classes and
     all samples left out: O(n^3) time, O(n^2) memory; with linear kernels of p < n features in all O(n p^2 + p^3), and with wide
-    ones beyond 8,000 samples by conjugate gradients, O(stored numbers) per label and iteration. Sparse views stay sparse. A view that no label reaches, not even through shared samples, has no part in predictions.
+    ones beyond 8,000 samples by conjugate gradients, O(stored numbers) per label and iteration. Sparse views stay sparse.
+    A view that no label reaches, not even through shared samples, has no part in predictions.
     Probabilities are Platt's, of scores without the sample's own label.
 
     References
