@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coview.exceptions import ViewError
-from coview.inference import ViewScoreCalibration, classes_of_scores, mean_scores
+from coview.inference import ViewScoreCalibration, classes_of_scores, drop_only_column, mean_scores
 from coview.labels import encode_labels, encode_targets, labeled_rows, target_values
 from coview.views import (
     AlignedTables,
@@ -329,7 +329,7 @@ class ViewScoreClassifier(LabeledClassifierMixin, MultiViewEstimator):
             One per view of the fit; NaN where a sample lacks the view, and for a view that learned nothing.
         """
         scores = self._new_scores(X)
-        return [_flat(scores[:, v]) for v in range(scores.shape[1])]
+        return [drop_only_column(scores[:, v]) for v in range(scores.shape[1])]
 
     def decision_function(self, X: Any, *, view: str | None = None) -> NDArray[np.float64]:
         """Score of new samples, the mean over the views that they have.
@@ -345,7 +345,7 @@ class ViewScoreClassifier(LabeledClassifierMixin, MultiViewEstimator):
         scores : ndarray of shape (n_samples,), or (n_samples, n_classes) of each class against the rest
             Positive for ``classes_[1]`` of two classes; NaN without a view, where ``no_view="prior"``.
         """
-        return _flat(mean_scores(self._new_scores(X, view)))
+        return drop_only_column(mean_scores(self._new_scores(X, view)))
 
     def predict(self, X: Any, *, view: str | None = None) -> NDArray[Any]:
         """Class of new samples with any of the views.
@@ -380,11 +380,6 @@ class ViewScoreClassifier(LabeledClassifierMixin, MultiViewEstimator):
             scaled to sum to one.
         """
         return self._probabilities(self._new_scores(X, view))
-
-
-def _flat(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Without the axis of functions where there is one."""
-    return values[:, 0] if values.shape[1] == 1 else values
 
 
 def _labeled_part(views: Views, rows: NDArray[np.bool_]) -> Views:

@@ -136,7 +136,13 @@ from coview.inference._tied_kernels import ITERATIVE_FROM, LARGEST_SYSTEM, TiedK
 from coview.inference._tied_machines import TiedMachines, TiedSolution
 from coview.inference._view_information import ViewAdditions, consensus_covariances, view_additions
 from coview.inference._view_moments import combine_view_moments
-from coview.inference._view_scores import ViewScoreCalibration, classes_of_scores, mean_scores, signs_of
+from coview.inference._view_scores import (
+    ViewScoreCalibration,
+    classes_of_scores,
+    drop_only_column,
+    mean_scores,
+    signs_of,
+)
 from coview.inference._view_spectra import (
     AffinityView,
     co_regularized_spectra,
@@ -273,6 +279,7 @@ __all__ = [
     "covariance_root",
     "curvature_moments",
     "disagreement_embedding",
+    "drop_only_column",
     "expected_curvature",
     "expected_smoothness",
     "factor_em",

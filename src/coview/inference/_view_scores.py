@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from coview.inference._missingness import missingness_patterns
 from coview.inference._platt import PlattScaling
 
-__all__ = ["ViewScoreCalibration", "classes_of_scores", "mean_scores", "signs_of"]
+__all__ = ["ViewScoreCalibration", "classes_of_scores", "drop_only_column", "mean_scores", "signs_of"]
 
 Array = NDArray[np.float64]
 
@@ -53,6 +53,20 @@ def mean_scores(scores: Array) -> Array:
     count = known.sum(axis=1)
     total = np.where(known, scores, 0.0).sum(axis=1)
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+
+
+def drop_only_column(values: Array) -> Array:
+    """One function's values without the axis of functions.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, n_functions)
+
+    Returns
+    -------
+    values : ndarray of shape (n,), or (n, n_functions) for more functions than one
+    """
+    return values[:, 0] if values.shape[1] == 1 else values
 
 
 def classes_of_scores(scores: Array, shares: Array) -> NDArray[np.intp]:

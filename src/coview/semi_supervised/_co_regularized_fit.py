@@ -25,7 +25,7 @@ from coview.inference import (
 from coview.kernels import ViewFunctions, ViewKernels
 from coview.views import Views, numbers_per_view
 
-__all__ = ["CONSTRAINTS", "CoRegularizedFit", "co_regularized_fit", "flat"]
+__all__ = ["CONSTRAINTS", "CoRegularizedFit", "co_regularized_fit"]
 
 Array = NDArray[np.float64]
 
@@ -129,8 +129,3 @@ def _block(kernels: ViewKernels, v: int, rows: Any, constants: Any) -> KernelBlo
             f"the limit is {LARGEST_SYSTEM}. Leave some unlabeled samples out, or use linear kernels."
         )
     return kernel_block(kernels.values(v, rows, rows), constants=constants)
-
-
-def flat(values: Array) -> Array:
-    """Without the last axis where there is one target only."""
-    return values[..., 0] if values.shape[-1] == 1 else values

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from coview.base import LabeledRegressorMixin, MultiViewEstimator, StrOptions, ViewScoreClassifier, check_answerable
-from coview.inference import ViewScoreCalibration, mean_scores, signs_of
+from coview.inference import ViewScoreCalibration, drop_only_column, mean_scores, signs_of
 from coview.labels import encode_targets
-from coview.semi_supervised._co_regularized_fit import CONSTRAINTS, CoRegularizedFit, co_regularized_fit, flat
+from coview.semi_supervised._co_regularized_fit import CONSTRAINTS, CoRegularizedFit, co_regularized_fit
 from coview.views import Views
 
 __all__ = ["CoRegularizedLeastSquaresClassifier", "CoRegularizedLeastSquaresRegressor"]
@@ -158,7 +158,7 @@ class CoRegularizedLeastSquaresClassifier(ViewScoreClassifier):
         _store(self, found)
         left_out = np.full((len(labeled), signs.shape[1]), np.nan)
         left_out[labeled] = mean_scores(found.held_out)
-        self.loo_decision_function_ = flat(left_out)
+        self.loo_decision_function_ = drop_only_column(left_out)
         self._answer_training(found.training)
         return self
 
@@ -347,5 +347,5 @@ class CoRegularizedLeastSquaresRegressor(LabeledRegressorMixin, MultiViewEstimat
 def _store(learner: Any, found: CoRegularizedFit) -> None:
     """The attributes that a classifier and a regressor have in common."""
     learner.kernels_ = found.functions.kernels.kernels
-    learner.dual_coef_ = [flat(a) for a in found.dual]
+    learner.dual_coef_ = [drop_only_column(a) for a in found.dual]
     learner.objective_ = float(found.objective[0]) if len(found.objective) == 1 else found.objective

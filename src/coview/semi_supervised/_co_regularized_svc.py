@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coview.base import Interval, ViewScoreClassifier
-from coview.inference import ViewScoreCalibration, signs_of
-from coview.semi_supervised._co_regularized_fit import CONSTRAINTS, co_regularized_fit, flat
+from coview.inference import ViewScoreCalibration, drop_only_column, signs_of
+from coview.semi_supervised._co_regularized_fit import CONSTRAINTS, co_regularized_fit
 
 __all__ = ["CoRegularizedSVC"]
 
@@ -182,7 +182,7 @@ class CoRegularizedSVC(ViewScoreClassifier):
         calibration = ViewScoreCalibration(found.held_out, found.fitted, signs, self._shares)
         self._calibration = calibration if self.probability else None
         self.kernels_ = found.functions.kernels.kernels
-        self.dual_coef_ = [flat(a) for a in found.dual]
+        self.dual_coef_ = [drop_only_column(a) for a in found.dual]
         self.objective_ = float(found.objective[0]) if len(found.objective) == 1 else found.objective
         self.n_iter_ = found.n_iter
         self._answer_training(found.training)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, StrOptions, ViewScoreClassifier
 from coview.exceptions import ViewError
-from coview.inference import ViewScoreCalibration, signs_of
+from coview.inference import ViewScoreCalibration, drop_only_column, signs_of
 from coview.kernels import KernelMachine, ViewFunctions, ViewKernels, WarpedFeatures, WarpedGram
 from coview.semi_supervised._laplacian_graphs import joint_laplacian, own_laplacians, restricted
 from coview.views import Views, numbers_per_view
@@ -151,34 +151,31 @@ class LaplacianLearner(ViewScoreClassifier):
     def dual_coef_(self) -> Any:
         """Coefficients of the given kernel over the training samples that have a view."""
         check_is_fitted(self, "kernels_")
-        return self._per_view([self._flat(a) for a in self._functions.dual])
+        return self._per_view([drop_only_column(a) for a in self._functions.dual])
 
     @property
     def warped_dual_coef_(self) -> Any:
         """Coefficients of the warped kernel over the labeled samples that have a view; none where it learned nothing."""
         check_is_fitted(self, "kernels_")
-        return self._per_view([self._flat(a) for a in self._warped_duals])
+        return self._per_view([drop_only_column(a) for a in self._warped_duals])
 
     @property
     def coef_(self) -> Any:
         """Weights of the features, for views with a linear kernel; None for others."""
         check_is_fitted(self, "kernels_")
-        return self._per_view([None if w is None else self._flat(w) for w in self._functions.weights])
+        return self._per_view([None if w is None else drop_only_column(w) for w in self._functions.weights])
 
     @property
     def objective_(self) -> Any:
         """Value of the minimized objective."""
         check_is_fitted(self, "kernels_")
-        return self._per_view(self._flat(self._objectives))
+        return self._per_view(drop_only_column(self._objectives))
 
     @property
     def intercept_(self) -> Any:
         """Constant of the score; NaN where a view learned nothing."""
         check_is_fitted(self, "kernels_")
-        return self._per_view(self._flat(self._functions.intercepts))
-
-    def _flat(self, values: Array) -> Array:
-        return values[:, 0] if values.shape[1] == 1 else values
+        return self._per_view(drop_only_column(self._functions.intercepts))
 
     def _per_view(self, values: Any) -> Any:
         """By view; where a learner of one view has one, that of the view itself."""

@@ -15,9 +15,8 @@ from coview.viewwise._learners import (
     seeded,
     templates_by_view,
 )
-from coview.viewwise._out_of_fold import out_of_fold_probabilities, stratified_folds
-from coview.viewwise._regressor import ViewwiseRegressor, regressors_by_view
 from coview.viewwise._out_of_fold import out_of_fold_codes, out_of_fold_probabilities, stratified_folds
+from coview.viewwise._regressor import ViewwiseRegressor, regressors_by_view
 
 __all__ = [
     "ViewwiseClassifier",
