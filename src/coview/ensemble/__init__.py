@@ -6,5 +6,10 @@ from coview.ensemble._view_ensemble import ViewEnsembleClassifier
 from coview.ensemble._voting import ViewVotingClassifier
 from coview.ensemble._voting_regressor import ViewVotingRegressor
 
-__all__ = ["ViewVotingClassifier", "ViewVotingRegressor"]
-__all__ = ["ViewEnsembleClassifier", "ViewVotingClassifier", "result_vector_vote", "view_subsets"]
+__all__ = [
+    "ViewEnsembleClassifier",
+    "ViewVotingClassifier",
+    "ViewVotingRegressor",
+    "result_vector_vote",
+    "view_subsets",
+]
