@@ -99,6 +99,12 @@ PAPERS: Mapping[str, Paper] = {
         module="active_sensing.tables",
         data=("nsclc_survival", "lung_ncctg", "mfeat"),
     ),
+    "spectral-two-views": Paper(
+        title="de Sa: Spectral Clustering with Two Views. ICML Workshop on Learning with Multiple Views, 2005",
+        contents="section 3: web pages with text and anchor text, all with both or 90 to 10 %; stories of three newspapers",
+        module="spectral_two_views.tables",
+        data=("webkb6", "three_sources"),
+    ),
     "hybrid-clustering": Paper(
         title="Gupta, Dasgupta: Hybrid Hierarchical Clustering: Forming a Tree From Multiple Views. ICML Workshop on Learning "
         "with Multiple Views, 2005",
