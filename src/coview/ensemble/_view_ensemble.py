@@ -125,7 +125,7 @@ class ViewEnsembleClassifier(LabeledClassifierMixin, MultiViewEstimator):
     >>> views = {name: rng.normal(size=(60, 2)) + y[:, None] * size for name, size in [("a", 2.0), ("b", 1.0), ("c", 0.0)]}
     >>> model = ViewEnsembleClassifier(HyperplaneKNeighborsClassifier(), selection="forward").fit(views, y)
     >>> model.subsets_[0]
-    ('a', 'b')
+    ('a',)
     >>> model.predict({"b": np.array([[2.0, 2.0]])})
     array([1])
     """

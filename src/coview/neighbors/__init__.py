@@ -2,10 +2,12 @@
 
 from coview.neighbors._hyperplane import HyperplaneKNeighborsClassifier
 from coview.neighbors._hyperplane_cv import HyperplaneKNeighborsClassifierCV
+from coview.neighbors._moderated import ModeratedKNeighborsClassifier
 from coview.neighbors._multi_represented import MultiRepresentedKNeighborsClassifier
 
 __all__ = [
     "HyperplaneKNeighborsClassifier",
     "HyperplaneKNeighborsClassifierCV",
+    "ModeratedKNeighborsClassifier",
     "MultiRepresentedKNeighborsClassifier",
 ]
