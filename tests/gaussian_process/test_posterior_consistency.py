@@ -151,6 +151,7 @@ def test_maximizing_without_consistency_finds_sklearns_parameters():
     np.testing.assert_allclose(model.objective_, -peer.log_marginal_likelihood_value_, rtol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:No view explains")
 def test_the_dearer_divergence_the_smaller_it_is():
     """At the optimum the penalty falls and the evidence falls with b, whatever the data."""
     blocks, y, _ = draw(6, n=30, missing=False, unlabeled=False)
@@ -484,10 +485,21 @@ def test_bad_data_are_refused():
 def test_a_search_cut_short_says_so():
     blocks, y, _ = draw(24, missing=False)
     with pytest.warns(ConvergenceWarning, match="The objective was not maximized"):
-        fixed(hyperparameters="maximize", max_iter=1).fit(blocks, y)
+        fixed(hyperparameters="maximize", consistency=1e-4 * TIES, max_iter=1).fit(blocks, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fixed(hyperparameters="maximize").fit(blocks, y)
+        fixed(hyperparameters="maximize", consistency=1e-4 * TIES).fit(blocks, y)
+
+
+def test_views_emptied_by_a_dear_divergence_are_named():
+    blocks, y, _ = draw(6, n=30, missing=False, unlabeled=False)
+    parameters = {"kernel": ConstantKernel(1.0) * RBF(2.0), "jitter": 1e-2}
+    with pytest.warns(UserWarning, match=r"explains the labels better than noise alone.*consistency=10\.0"):
+        PosteriorConsistencyGPClassifier(**parameters, consistency=10.0).fit(blocks[:2], y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PosteriorConsistencyGPClassifier(**parameters, consistency=1e-4).fit(blocks[:2], y)
+        fixed().fit(blocks, y)
 
 
 def test_posteriors_that_say_nothing_have_a_gradient():

@@ -52,7 +52,7 @@ def by_hand(blocks, y, train, test, weight, ties, **changes):
     return accuracies, logs
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_scores_are_means_over_the_splits():
     blocks, y = draw()
     model = make().fit(blocks, y)
@@ -73,7 +73,7 @@ def test_scores_are_means_over_the_splits():
     assert model.validation_scores_[0].max() < best
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_final_search_takes_the_path_of_the_splits():
     blocks, y = draw(seed=1)
     model = make(view_weights=[0.5], consistency=[1e-6, 1e-2], cv=2)
@@ -86,7 +86,7 @@ def test_the_final_search_takes_the_path_of_the_splits():
     np.testing.assert_allclose(model.theta_, chosen.theta_, rtol=1e-10)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_selection_keeps_the_consistent_set_of_the_first_choice():
     blocks, y = draw(seed=2)
     y = y.copy()
@@ -212,7 +212,7 @@ def test_a_saved_model_is_the_same(case, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning")
 @parametrize_with_checks([PosteriorConsistencyGPClassifier(), PosteriorConsistencyGPRegressor()])
 def test_defaults(estimator, check):
     check(estimator)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import AbstractContextManager
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -29,6 +30,8 @@ Array = NDArray[np.float64]
 
 # Up to so many samples, threads of BLAS wait for each other longer than they work.
 _SMALL = 500
+# Nats by which a view must be better than noise to explain anything.
+_WORTH = 1.0
 
 
 class PosteriorConsistencyModel(MultiViewEstimator):
@@ -152,6 +155,7 @@ class PosteriorConsistencyModel(MultiViewEstimator):
             found = objective.problem.evaluate(posteriors)
         self.objective_ = found.objective
         self.log_marginal_likelihoods_, self.divergences_ = found.log_evidences, found.divergences
+        self._warn_if_emptied()
         self._weights_in_means: list[Array] = []
         self._lowers: list[Array] = []
         self._landmarks: list[Views | None] = []
@@ -159,6 +163,21 @@ class PosteriorConsistencyModel(MultiViewEstimator):
         self._training_means: list[Array] = []
         for j, (view, posterior) in enumerate(zip(objective.views, posteriors, strict=True)):
             self._keep_view(j, view, posterior)
+
+    def _warn_if_emptied(self) -> None:
+        """Say so where a search that compared posteriors ended with views that explain nothing."""
+        if self.hyperparameters != "maximize" or not np.triu(self._ties, 1).any():
+            return
+        known = [self._targets[rows[self._labeled[rows]]] for rows in self._rows]
+        alone = np.array([_log_evidence_of_noise(targets) for targets in known])
+        if (self.log_marginal_likelihoods_ <= alone + _WORTH)[self._told].all():
+            warnings.warn(
+                "No view explains the labels better than noise alone would. A divergence between views that costs more than "
+                f"they explain does this (consistency={self.consistency!r}, jitter={self.jitter!r}): lower consistency, raise "
+                "jitter, or choose by PosteriorConsistencyGPClassifierCV.",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def _keep_view(self, j: int, view: ExactView | LowRankView, posterior: Any) -> None:
         """What predicts new samples by view j, and its means at the training samples, which have their jitter."""
@@ -258,6 +277,12 @@ class PosteriorConsistencyModel(MultiViewEstimator):
         objective = self._objective(self._point, self._subset)
         theta = objective.point.theta if theta is None else np.asarray(theta, dtype=np.float64)
         return objective.value_and_gradient(theta) if eval_gradient else objective.value(theta)
+
+
+def _log_evidence_of_noise(targets: Array) -> float:
+    """Largest log density of targets (n, C) that are noise of one variance."""
+    variance = float(np.square(targets).mean()) if targets.size else 1.0
+    return -0.5 * targets.size * float(np.log(2.0 * np.pi * max(variance, np.finfo(np.float64).tiny)) + 1.0)
 
 
 def _weights(values: Any, names: list[str]) -> Array:

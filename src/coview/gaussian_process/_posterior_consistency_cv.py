@@ -12,7 +12,6 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import Kernel
 from sklearn.model_selection import ShuffleSplit, check_cv
 
@@ -179,7 +178,7 @@ class PosteriorConsistencyGPClassifierCV(PosteriorConsistencyGPClassifier):
         if self.hyperparameters == "maximize":
             part: Any = False if selective is None else selective
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
+                warnings.simplefilter("ignore", UserWarning)  # of searches cut short, of models emptied
                 for tie in smaller:
                     model = self._plain(self.view_weights_, float(tie), selective=part, **start).fit(views, target)
                     start = {"kernel": model.kernels_, "noise_variance": list(model.noise_variances_)}
@@ -212,7 +211,7 @@ class PosteriorConsistencyGPClassifierCV(PosteriorConsistencyGPClassifier):
         ties = self._candidates()
         splits = self._splits(target)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", UserWarning)  # of searches cut short, of models emptied
             parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(
                 delayed(self._scored)(views, target, split, weights, ties, selective) for split in splits
             )

@@ -153,6 +153,13 @@ class PosteriorConsistencyGPRegressor(LabeledRegressorMixin, PosteriorConsistenc
             If a sample has no view and ``no_view="raise"``, or no sample with a target has one.
         NotPositiveDefiniteError
             If a kernel matrix is singular, no jitter is added and posteriors are compared.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the search was cut short.
+        UserWarning
+            If it ended with views that explain nothing, as it does where a divergence is too dear.
         """
         self._validate_params()
         views, target = self._validate_views_target(X, y, reset=True)
