@@ -97,15 +97,24 @@ def _planes(facts: DataFacts) -> int:
     return max(facts.n_classes, min(4 * facts.n_classes, facts.n_samples // 8))
 
 
+def _logistic(facts: DataFacts) -> Any:
+    """Logistic regression; rows of words have unit length, which asks for less regularization than standardized columns."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=10.0 if facts.sparse else 1.0, max_iter=1000)
+
+
 def _co_training(facts: DataFacts, seed: int) -> Any:
-    name = f"CoTraining{'Classifier' if facts.task == 'classification' else 'Regressor'}"
-    return _class("semi_supervised", name)(facts, seed)
+    if facts.task == "classification":
+        return _class("semi_supervised", "CoTrainingClassifier", estimators=_logistic)(facts, seed)
+    return _class("semi_supervised", "CoTrainingRegressor")(facts, seed)
 
 
 def _late_fusion(**options: Any) -> Make:
     def make(facts: DataFacts, seed: int) -> Any:
-        name = f"ViewVoting{'Classifier' if facts.task == 'classification' else 'Regressor'}"
-        return _class("ensemble", name, **options)(facts, seed)
+        if facts.task == "classification":
+            return _class("ensemble", "ViewVotingClassifier", estimators=_logistic, **options)(facts, seed)
+        return _class("ensemble", "ViewVotingRegressor", **options)(facts, seed)
 
     return make
 
@@ -141,7 +150,9 @@ METHODS: Mapping[str, Method] = {
     "co-em": Method(
         "a classifier per view; each learns from the probabilities that the others give all samples",
         CLASSES,
-        _class("semi_supervised", "CoEMClassifier", combine="mean", unlabeled_weight=_of_labels(0.1)),
+        _class(
+            "semi_supervised", "CoEMClassifier", estimators=_logistic, combine="mean", unlabeled_weight=_of_labels(0.1)
+        ),
         first_of(ties, unlabeled),
     ),
     "co-regularized-least-squares": Method(
