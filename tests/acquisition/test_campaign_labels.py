@@ -90,6 +90,18 @@ def test_booked_labels_are_not_suggested_and_cannot_be_booked_twice(tmp_path):
         campaign().book("p1")
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.str_, np.bool_, np.float64])
+def test_labels_of_numpy_and_told_ones_are_of_one_type(kind, tmp_path):
+    y = np.array([kind(1), None, kind(0), None, kind(1), None], dtype=object)
+    with Campaign(model(), views(), y, criterion="random", path=tmp_path / "c") as held:
+        held.tell("p2", label=kind(1).item())
+        held.tell("p4", label=kind(0))
+        assert set(held.model.classes_.tolist()) == {kind(0).item(), kind(1).item()}
+        with Campaign.open(tmp_path / "c") as again:
+            assert again.y.tolist() == held.y.tolist() == [kind(c).item() for c in (1, 1, 0, 0, 1)] + [None]
+            assert again.model.classes_.tolist() == held.model.classes_.tolist()
+
+
 def test_closing_a_label():
     held = campaign()
     held.book("p2")

@@ -50,7 +50,7 @@ class Targets:
 
     def __init__(self, y: Any, *, classifier: bool, missing_label: Any = "auto", classes: Any = None) -> None:
         values = target_values(y)
-        self.values = values.astype(object) if values.dtype.kind in "US" else values
+        self.values = _plain_objects(values) if values.dtype.kind in "USO" else values
         self._declared = None if classes is None else list(classes)
         self._classes: list[Any] | None = None
         if classifier:
@@ -92,6 +92,13 @@ class Targets:
         for row, label in told.items():
             values[row] = label
         return values
+
+
+def _plain_objects(values: NDArray[Any]) -> NDArray[Any]:
+    """Labels as Python's own text and numbers, of which told ones are."""
+    plain = np.empty(len(values), dtype=object)
+    plain[:] = [value.item() if isinstance(value, np.generic) else value for value in values]
+    return plain
 
 
 def _number(label: Any) -> float:
