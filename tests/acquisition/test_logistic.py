@@ -128,6 +128,7 @@ def test_labels_are_the_determinant_of_the_precision_with_them():
 
 
 @pytest.mark.parametrize("learn", [False, True])
+@pytest.mark.filterwarnings("ignore:The precisions that .* hold its weights at zero")
 def test_classes_add_up(learn):
     blocks, y = draw()
     three = y.copy()
