@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from coview.graphs import knn_graph, laplacian
 from coview.semi_supervised import (
@@ -59,6 +59,7 @@ def test_hinge(name, bias):
     model = LaplacianSVC(kernel, **options, **gammas).fit(X, y)
     close(model.objective_, out[f"{key}_objective"])
     close(np.abs(model.warped_dual_coef_), out[key]["alpha"])
+    close(1.0 / (2 * len(out[key]["alpha"]) * gammas["gamma_ambient"]), out[key]["C"])
     close(model.intercept_, out[key]["b"])
     close(model.decision_function(X), out[key]["f_sample"])
     close(model.decision_function(new), out[key]["f_test"])
@@ -88,3 +89,8 @@ def test_bias_is_outside_the_graph_penalty():
     inside = f @ L @ f - (f - model.intercept_) @ L @ (f - model.intercept_)
     direct = model.objective_ + gammas["gamma_intrinsic"] * inside
     close(direct, case["outputs"]["direct_objective_at_warped_solution"], rtol=1e-5)
+    # With a constant in the kernel that costs nearly nothing the graph prices it, too: the true minimum.
+    model = LaplacianSVC(
+        kernel + ConstantKernel(1e6), graph={"affinity": W, "normalized": True}, fit_intercept=False, **gammas
+    ).fit(X, y)
+    close(model.objective_, case["outputs"]["direct_minimum"], rtol=1e-5)
