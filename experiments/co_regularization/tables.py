@@ -36,8 +36,7 @@ def reproduce(
     data : Path
         Folder of the data sets.
     repeats : int
-        Draws of labels; the figures of the README rest on 50. Rivals that take long and table 2 have at most 30 and 20, the draws
-        of 3 + 9 at most 10.
+        Draws of labels; those of 3 + 9 are at most 10, table 2 has at most 20.
     seed : int
         Of the draws.
     jobs : int

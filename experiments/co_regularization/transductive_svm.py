@@ -17,7 +17,9 @@ _SMALLEST = 1e-5
 _MOST_ROUNDS = 50
 
 
-def transductive_scores(rows: Any, labeled: NDArray[np.intp], signs: Array, trade_off: float) -> Array:
+def transductive_scores(
+    rows: Any, labeled: NDArray[np.intp], signs: Array, trade_off: float, share: float | None = None
+) -> Array:
     """Scores of all samples by a linear machine.
 
     Parameters
@@ -28,6 +30,8 @@ def transductive_scores(rows: Any, labeled: NDArray[np.intp], signs: Array, trad
         -1 and 1, both.
     trade_off : float
         Of `TRADE_OFFS`.
+    share : float, default=None
+        Of positives among the unlabeled samples; None for that among the labels.
 
     Returns
     -------
@@ -35,10 +39,10 @@ def transductive_scores(rows: Any, labeled: NDArray[np.intp], signs: Array, trad
 
     Notes
     -----
-    Algorithm 1 of the paper. The share of positives among the unlabeled samples is that among the labels; their weight
-    doubles from 1e-5 of the labeled ones' to the same; in between labels are switched while two of different signs have slacks
-    that sum to more than 2. All such pairs, largest slacks first, switch at once, where the paper switches one: each switch
-    lowers the objective. liblinear's machine, whose constant is priced like another weight.
+    Algorithm 1 of the paper. The weight of unlabeled samples doubles from 1e-5 of the labeled ones' to the same; in between
+    labels are switched while two of different signs have slacks that sum to more than 2. All such pairs, largest slacks first,
+    switch at once, where the paper switches one: each switch lowers the objective. liblinear's machine, whose constant is priced
+    like another weight.
     """
     n = rows.shape[0]
     squares = rows.multiply(rows).sum() / n
@@ -49,7 +53,8 @@ def transductive_scores(rows: Any, labeled: NDArray[np.intp], signs: Array, trad
     machine = _Machine(ordered, cost)
     known, u = len(labeled), len(unlabeled)
     start = machine.scores(signs, np.ones(known))
-    n_positive = int(np.clip(round((signs > 0.0).mean() * u), 1, u - 1))
+    wanted = (signs > 0.0).mean() if share is None else share
+    n_positive = int(np.clip(round(wanted * u), 1, u - 1))
     guessed = np.full(u, -1.0)
     guessed[np.argsort(-start[known:], kind="stable")[:n_positive]] = 1.0
     scores, weight = start, _SMALLEST

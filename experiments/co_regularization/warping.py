@@ -27,7 +27,7 @@ __all__ = [
 Array = NDArray[np.float64]
 
 # Neighbors by cosine, whether degrees are divided out, and the power of the Laplacian.
-GRAPHS = ((10, False, 1), (50, False, 1), (200, False, 1), (50, True, 5), (200, True, 5))
+GRAPHS = ((10, False, 1), (50, False, 1), (200, True, 5))
 # gamma_I over gamma_A.
 RATIOS = (1.0, 10.0, 1e2, 1e4)
 # gamma_C over gamma.
