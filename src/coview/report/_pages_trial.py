@@ -44,6 +44,7 @@ CO_TRAINING = "co-training"
 ALL_LABELS = "logistic regression, all labels"
 COUNTS = {"course": 3, "other": 9}  # labels of the two classes, as in the papers
 _FOLDS = 10
+_LEAST_DIFFERENCE = 0.05
 Array = NDArray[np.float64]
 
 
@@ -266,7 +267,7 @@ def _history(job: PagesJob, model: CoTrainingClassifier) -> pd.DataFrame:
 
 
 def _terms(job: PagesJob, labeled: NDArray[np.intp], predictions: pd.DataFrame, n_words: int = 12) -> pd.DataFrame:
-    """Words that pages predicted to be courses have more often than the others, by view."""
+    """Words that pages predicted to be courses have clearly more often than the others, by view."""
     is_course = pd.Series(False, index=job.views.index)
     is_course[predictions.index[predictions["predicted"] == "course"]] = True
     is_other = pd.Series(False, index=job.views.index)
@@ -279,6 +280,7 @@ def _terms(job: PagesJob, labeled: NDArray[np.intp], predictions: pd.DataFrame, 
         shares = [np.asarray(used[part].mean(axis=0)).ravel() if part.any() else np.zeros(used.shape[1])
                   for part in (courses, others)]  # fmt: skip
         best = np.argsort(shares[1] - shares[0], kind="stable")[:n_words]
+        best = best[shares[0][best] - shares[1][best] >= _LEAST_DIFFERENCE]
         counts = np.asarray(used[np.isin(rows, labeled)].sum(axis=0)).ravel()
         tables.append(
             pd.DataFrame(

@@ -146,7 +146,8 @@ def terms(trial: PagesTrial) -> Section:
     }  # fmt: skip
     known = "" if trial.job.made_up else " The files hold no words, only the numbers of their columns."
     paragraphs = (
-        "Words that the pages predicted to be of courses have more often than the others, by the text they stand in. "
+        "Words that the pages predicted to be of courses have more often than the others, by five points or more, in each of "
+        "the two texts. "
         + (
             f"{unseen} of these {len(found)} words are on no labeled page: only the pages without a label could teach them."
             if unseen
