@@ -4,8 +4,8 @@
 
 Without NAME: fixed_fit, evidence, prediction and averaging; low_rank_scale, which is long, and those of the mixtures
 (gaussian_mixture, factor_mixture, co_em, expected_kernel), acquisition, logistic, campaign, co_regularized, laplacian,
-agreement, posterior_consistency, clustering and neighbors run when they are named. Without sizes each takes its smallest, in
-about two minutes in all,
+agreement, posterior_consistency, clustering, neighbors and view_ensemble run when they are named. Without sizes each takes its
+smallest, in about two minutes in all,
 with ``--full`` all of its own. ``--output`` writes .json, .csv or .md by the ending of the name, anew after each benchmark.
 """
 
@@ -31,6 +31,7 @@ import low_rank_scale
 import posterior_consistency
 import prediction
 import timing
+import view_ensemble
 
 import acquisition
 import neighbors
@@ -44,7 +45,7 @@ MIXTURES = {
 }
 MEASURING = {"acquisition": acquisition, "logistic": logistic, "campaign": campaign}
 AGREEING = {"co_regularized": co_regularized, "laplacian": laplacian, "agreement": agreement}
-GROUPING = {"clustering": clustering, "neighbors": neighbors}
+GROUPING = {"clustering": clustering, "neighbors": neighbors, "view_ensemble": view_ensemble}
 POSTERIORS = {"posterior_consistency": posterior_consistency}
 BENCHMARKS = {**USUAL, "low_rank_scale": low_rank_scale, **MIXTURES, **MEASURING, **AGREEING, **POSTERIORS, **GROUPING}
 
