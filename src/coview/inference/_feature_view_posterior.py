@@ -90,6 +90,11 @@ class FeatureViewPosterior:
         return self._prior.solve(self.features.T).T
 
     @cached_property
+    def shrunk_features(self) -> Array:
+        """``(K + sigma^2 I)^{-1} Phi`` (p, r), where all samples have values."""
+        return self.inner.solve(self.features.T).T / (self.noise + self.jitter)
+
+    @cached_property
     def columns(self) -> Array:
         """F (p, r)."""
         return self._shares[:, None] * self.inner.half_solve(self.features.T).T
@@ -127,6 +132,17 @@ class FeatureViewPosterior:
     def prior_solve(self, X: Array) -> Array:
         """``K^{-1} X``."""
         return np.asarray((X - self._directions @ (self._directions.T @ X)) / self.jitter)
+
+    def gain(self, X: Array) -> Array:
+        """``K^{-1} Sigma X``; where all samples have values that is ``sigma^2 (K + sigma^2 I)^{-1} X``."""
+        if not self.labeled.all():
+            return self.prior_solve(self.apply(X))
+        shrunk = X - self.shrunk_features @ (self.features.T @ X)
+        return np.asarray(self.noise / (self.noise + self.jitter) * shrunk)
+
+    def gained_features(self) -> Array:
+        """``Sigma K^{-1} Phi`` (p, r)."""
+        return self.noise * self.shrunk_features if self.labeled.all() else self.apply(self.solved_features)
 
     def precision(self, X: Array) -> Array:
         """Inverse of the posterior covariance, times X."""
@@ -201,7 +217,7 @@ class FeatureSlope:
         own = self.posterior
         variance, (n, n_functions) = own.noise + own.jitter, own.targets.shape
         dual = own.duals
-        gained = own.inner.solve(own.features.T).T / variance
+        gained = own.shrunk_features
         self._half += (0.5 * weight) * (dual @ (dual.T @ own.features) - n_functions * gained)
         trace = n / variance - np.vdot(gained, own.features) / variance
         self._by_log_noise += 0.5 * weight * own.noise * float(np.square(dual).sum() - n_functions * trace)
@@ -211,11 +227,10 @@ class FeatureSlope:
     ) -> None:
         """``weight / 2`` times ``tr(Sigma_2^{-1} Sigma_1) + tr(Sigma_1^{-1} Sigma_2)``."""
         own = self.posterior
-        solved = own.solved_features
-        gained = own.prior_solve(own.apply(other.precision(own.apply(solved))))
-        self._half += (0.5 * weight) * (gained - own.prior_solve(other.apply(solved)))
-        diagonal = _sandwich_diagonal(own, other, there[1].T)[own.labeled].sum()
-        self._by_log_noise += 0.5 * weight / own.noise * float(diagonal - other.variances[own.labeled].sum())
+        gained = own.gain(other.precision(own.gained_features()))
+        self._half += (0.5 * weight) * (gained - own.prior_solve(other.apply(own.solved_features)))
+        total = _sandwich_trace(own, other, there[1].T)
+        self._by_log_noise += 0.5 * weight / own.noise * float(total - other.variances[own.labeled].sum())
 
     def add_difference(self, weight: float, difference: Array, precise: Array) -> None:
         """``weight / 2`` times ``d^T (Sigma_1^{-1} + Sigma_2^{-1}) d`` for ``d = mu_1 - mu_2`` (p, C).
@@ -245,12 +260,16 @@ class FeatureSlope:
         return total
 
 
-def _sandwich_diagonal(own: FeatureViewPosterior, other: FeatureViewPosterior, crossed: Array) -> Array:
-    """Diagonal of ``Sigma_1 Sigma_2^{-1} Sigma_1`` (p,); ``crossed`` is ``F_1^T Q_2``."""
-    white, F = own.jitter * own._shares, own.columns
-    weights = 1.0 / other.jitter + own.labeled / other.noise
-    inner = F.T @ (weights[:, None] * F)
-    moved = white[:, None] * other._directions + F @ crossed
-    squares = np.square(F).sum(axis=1)
-    total = np.square(white) * weights + 2.0 * white * weights * squares + ((F @ inner) * F).sum(axis=1)
-    return np.asarray(total - np.square(moved).sum(axis=1) / other.jitter)
+def _sandwich_trace(own: FeatureViewPosterior, other: FeatureViewPosterior, crossed: Array) -> float:
+    """Sum over the labeled samples of the diagonal of ``Sigma_1 Sigma_2^{-1} Sigma_1``; ``crossed`` is ``F_1^T Q_2``."""
+    known, F = own.labeled, own.columns
+    weight = 1.0 / other.jitter  # of the unlabeled samples in the diagonal part of Sigma_2^{-1}
+    inner = F[known].T @ F[known]
+    outer = weight * (F[~known].T @ F[~known]) if not known.all() else 0.0
+    weight += 1.0 / other.noise  # of the labeled ones
+    white = own.jitter * own.noise / (own.noise + own.jitter)
+    Q = other._directions[known]
+    both = crossed if known.all() else F[known].T @ Q
+    total = white * weight * (white * known.sum() + 2.0 * np.trace(inner)) + np.vdot(weight * inner + outer, inner)
+    moved = white**2 * np.square(Q).sum() + 2.0 * white * np.vdot(both, crossed) + np.vdot(crossed, inner @ crossed)
+    return float(total - moved / other.jitter)
