@@ -16,6 +16,9 @@ import pytest
 from coview.acquisition import Campaign
 from coview.cli import _acquire
 from coview.cli._program import run
+from coview.storage import ProjectOutdatedError
+from coview.storage import _connection as connections
+from coview.storage import _schema as schema
 
 from .fit_problems import cohort, write
 
@@ -383,6 +386,9 @@ KILLED = """
 import os, signal, sys
 from coview.cli import _acquire
 from coview.cli._program import run
+from coview.storage import ProjectOutdatedError
+from coview.storage import _connection as connections
+from coview.storage import _schema as schema
 from coview.files import _writing
 
 def kill(*args, **options):
@@ -598,3 +604,18 @@ def test_what_answers_gained_stands_beside_what_was_expected(stress, tmp_path, c
         r"uncertainty about all classes without a label: \S+ nats before, \S+ now \(\S+\); a fall of \S+ was expected",
         capsys.readouterr().out,
     )
+
+
+def test_a_project_of_an_older_coview_is_brought_up_to_date(project, monkeypatch, capsys):
+    before = status_of(project)
+    tomorrow = (*schema.MIGRATIONS, ("ALTER TABLE parts ADD COLUMN note TEXT",))
+    for module in (schema, connections):
+        monkeypatch.setattr(module, "MIGRATIONS", tomorrow)
+    with pytest.raises(ProjectOutdatedError, match="Open it once for writing"):
+        Campaign.open(project, read_only=True)
+    assert do("status", project) == 0
+    said = capsys.readouterr()
+    assert f"open {before['open']}, booked 0" in said.out
+    assert "brought up to date" in said.err
+    assert do("status", project) == 0
+    assert capsys.readouterr().err == ""

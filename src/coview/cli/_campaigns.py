@@ -23,10 +23,16 @@ project_argument: Callable[[_Command], _Command] = click.argument(
 
 
 def opened(project: Path, *, read_only: bool = False) -> "Campaign":
-    """The campaign in a file."""
+    """The campaign in a file; one that an older coview wrote is brought up to date first."""
     from coview.acquisition import Campaign
+    from coview.storage import ProjectOutdatedError
 
-    return Campaign.open(project, read_only=read_only)
+    try:
+        return Campaign.open(project, read_only=read_only)
+    except ProjectOutdatedError:
+        Campaign.open(project).disconnect()
+        say(f"note: {project} was written by an older coview and has been brought up to date.")
+        return Campaign.open(project, read_only=True)
 
 
 def say_notice() -> None:

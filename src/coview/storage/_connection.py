@@ -10,7 +10,7 @@ from errno import EISDIR, ENOENT
 from pathlib import Path
 from tempfile import mkstemp
 
-from coview.storage._errors import ProjectFileError, explained
+from coview.storage._errors import ProjectFileError, ProjectOutdatedError, explained
 from coview.storage._network import is_on_network
 from coview.storage._schema import APPLICATION_ID, MIGRATIONS, check_tables, migrate
 
@@ -135,7 +135,9 @@ def _bring_up_to_date(connection: sqlite3.Connection, what: str, *, read_only: b
         )
     if version < len(MIGRATIONS):
         if read_only:
-            raise ProjectFileError(f"{what} was written by an older coview. Open it once for writing to bring it up.")
+            raise ProjectOutdatedError(
+                f"{what} was written by an older coview. Open it once for writing to bring it up."
+            )
         connection.execute("BEGIN IMMEDIATE")
         try:
             migrate(connection, _version(connection))  # asked again: another process may have been first

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from errno import EACCES, EIO, ENOSPC
 
-__all__ = ["ProjectFileError", "ProjectLockedError", "explained"]
+__all__ = ["ProjectFileError", "ProjectLockedError", "ProjectOutdatedError", "explained"]
 
 
 class ProjectFileError(ValueError):
@@ -29,6 +29,17 @@ class ProjectLockedError(ProjectFileError):
     --------
     >>> from coview.storage import ProjectFileError, ProjectLockedError
     >>> issubclass(ProjectLockedError, ProjectFileError)
+    True
+    """
+
+
+class ProjectOutdatedError(ProjectFileError):
+    """A project of an older coview that was opened for reading only: it is brought up to date when it is opened for writing.
+
+    Examples
+    --------
+    >>> from coview.storage import ProjectFileError, ProjectOutdatedError
+    >>> issubclass(ProjectOutdatedError, ProjectFileError)
     True
     """
 
