@@ -86,3 +86,30 @@ def test_samples_without_views_tell_nothing():
     table = Campaign(fixed(kernel="rbf", no_view="prior"), views, y).ask(20, kind="labels")
     assert table["sample"].iloc[-1] == 11
     assert table["utility"].iloc[-1] == 0.0
+
+
+def test_models_without_features_of_each_view_rank_labels_once(monkeypatch):
+    views, y, _ = problem()
+    held = Campaign(fixed(), views, y)
+    expected = label_utilities(held.model, views, y)
+
+    def refuse(self, *, features=False):
+        if features:
+            raise ValueError("All settings join the views before any kernel")
+        return posterior(self)
+
+    posterior = BayesianCoTrainingClassifier.consensus_posterior
+    monkeypatch.setattr(BayesianCoTrainingClassifier, "consensus_posterior", refuse)
+    np.testing.assert_allclose(held.ask(4, kind="labels")["utility"], expected["utility"].head(4), rtol=1e-12)
+
+
+def test_precomputed_kernels():
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((12, 2))
+    K = table @ table.T + np.eye(12)
+    y = np.where(np.arange(12) < 4, np.arange(12) % 2, -1)
+    held = Campaign(BayesianCoTrainingClassifier("precomputed", hyperparameters="fixed"), {"a": K, "b": K}, y)
+    batch = held.ask(3, kind="labels")
+    alone = label_utilities(held.model, held.views, y)
+    np.testing.assert_allclose(batch["utility"][0], alone["utility"].max(), rtol=1e-12)
+    assert batch["utility"].is_monotonic_decreasing

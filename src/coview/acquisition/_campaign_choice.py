@@ -122,14 +122,27 @@ def _of_views(known: Any, state: CampaignState, request: Request, seed: int) -> 
 def _of_labels(known: Any, state: CampaignState, places: NDArray[np.intp], request: Request, seed: int) -> Scores:
     """Scores of labels, as if those that are booked had been told where the criterion depends on that."""
     scored = ScoredModel.of(known.model, known.views, known.y)
-    if request.criterion != "mutual_information" or not hasattr(scored.model, "consensus_posterior"):
-        return FixedScores(places, label_scores(scored, places[:, 0], request.criterion, seed), seed)
     m = len(scored.views.names)
     booked = np.array([place for place in state.booked_places if place[1] == m], dtype=np.intp).reshape(-1, 2)
-    scores = LabelBatch.of(scored, np.concatenate([booked, places]), seed)
+    posterior = None
+    if request.criterion == "mutual_information" and (request.n > 1 or len(booked)):
+        posterior = _posterior_on_features(scored.model)
+    if posterior is None:
+        return FixedScores(places, label_scores(scored, places[:, 0], request.criterion, seed), seed)
+    scores = LabelBatch.of(scored, posterior, np.concatenate([booked, places]), seed)
     for position in range(len(booked)):
         scores.take(position)
     return scores
+
+
+def _posterior_on_features(model: Any) -> Any:
+    """What knows how labels of several samples depend on each other; None for models without."""
+    if not hasattr(model, "consensus_posterior"):
+        return None
+    try:
+        return model.consensus_posterior(features=True)
+    except ValueError:  # no setting keeps views apart
+        return None
 
 
 def _of_both(known: Any, places: NDArray[np.intp], request: Request, seed: int) -> FixedScores:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,10 +45,10 @@ class LabelBatch:
     updates: bool = True
 
     @classmethod
-    def of(cls, scored: ScoredModel, pairs: Places, seed: int) -> Self:
-        """At the start, for a model with a posterior of functions."""
+    def of(cls, scored: ScoredModel, posterior: Any, pairs: Places, seed: int) -> Self:
+        """At the start; the posterior is that of the model, on features."""
         curvatures, variances = label_moments(scored)
-        roots, own = FeatureScores(scored, scored.model.consensus_posterior(features=True)).covariance_roots()
+        roots, own = FeatureScores(scored, posterior).covariance_roots()
         roots = roots * np.sqrt(variances.T / np.where(own > 0.0, own, 1.0))[:, :, None]
         return cls(pairs, seed, curvatures, variances, roots)
 
