@@ -220,6 +220,24 @@ def test_nothing_to_be_orthogonal_to():
         np.testing.assert_array_equal(block.times(np.eye(4)), X @ X.T)
 
 
+@pytest.mark.parametrize("constants", ["center", "orthogonal"])
+@pytest.mark.parametrize("form", ["values", "dense", "sparse"])
+def test_a_kernel_of_nothing_but_a_constant_leaves_exactly_zero(form, constants):
+    """Rounding is not a function: what is left of one row, repeated, is zero, and so is what is said of new samples."""
+    X = np.tile([[0.1, 0.7, 1.3]], (7, 1))
+    given = {"values": (X @ X.T, None), "dense": (None, X), "sparse": (None, sparse.csr_array(X))}[form]
+    block = kernel_block(*given, constants=constants)
+    assert not block.between(np.arange(7), np.arange(7)).any()
+    tied = TiedKernels([block], np.ones((7, 1), dtype=bool), np.arange(7) < 3, np.ones(1), 0.0)
+    found = CoRegularizedViews(tied, np.ones(1)).least_squares(np.array([[1.0], [2.0], [0.5]]))
+    dual, weights, constant = found.given_kernels(tied)
+    assert not dual[0].any()
+    assert not constant.any()
+    assert weights is None or not weights[0].any()
+    spread = kernel_block(None, X + 1e-6 * np.arange(7.0)[:, None], constants=constants)
+    assert spread.between(np.arange(7), np.arange(7)).any()
+
+
 def test_which_views_a_label_reaches():
     presence = np.array([[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 1]], dtype=bool)
     labeled = np.array([True, False, False, False, False])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -16,6 +16,8 @@ Constants: TypeAlias = Literal["none", "center", "orthogonal"]
 
 # The sum of all kernel values, as a share of the largest that it can be, below which it is rounding.
 _NOTHING = 1e-13
+# What is left of a kernel without its constants, as a share of it, that is rounding.
+_ROUNDING = 32.0 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
@@ -23,18 +25,24 @@ class _Shift:
     """From coefficients of the changed kernel to those of the given one: ``a - 1 (q' a)``, and the constant ``-t' a``.
 
     Weights w of changed features become ``w - r (s' w)``, or stay, where r is empty, with the constant ``-s' w``.
+    Where nothing is left of the kernel, both become zero.
     """
 
     q: Array
     t: Array
     r: Array
     s: Array
+    vanished: bool = False
 
     def expansion(self, dual: Array) -> tuple[Array, Array]:
+        if self.vanished:
+            return np.zeros(dual.shape), np.zeros(dual.shape[1])
         return dual - self.q @ dual, -(self.t @ dual)
 
     def weights(self, weights: Array) -> tuple[Array, Array]:
         """Centered features leave a constant, a direction that was taken out leaves the weights without it."""
+        if self.vanished:
+            return np.zeros(weights.shape), np.zeros(weights.shape[1])
         if not len(self.r):
             return weights, -(self.s @ weights)
         return weights - np.outer(self.r, self.s @ weights), np.zeros(weights.shape[1])
@@ -181,34 +189,47 @@ def _changed_values(K: Array, constants: Constants) -> KernelValues:
     if constants == "center":
         means, mean = sums / n, float(sums.sum()) / n**2
         centered = K - means - (means - mean)[:, None]
-        return KernelValues(0.5 * (centered + centered.T), _shift(np.full(n, 1.0 / n), means - mean))
+        return _left(K, 0.5 * (centered + centered.T), _shift(np.full(n, 1.0 / n), means - mean))
     total = float(sums.sum())
     if total <= _NOTHING * n * float(np.trace(K)):
         return KernelValues(K)
-    return KernelValues(K - np.outer(sums, sums / total), _shift(sums / total, np.zeros(n)))
+    return _left(K, K - np.outer(sums, sums / total), _shift(sums / total, np.zeros(n)))
+
+
+def _left(K: Array, changed: Array, shift: _Shift) -> KernelValues:
+    """The changed kernel, or zero where that is rounding."""
+    if np.abs(changed).max() > _ROUNDING * np.abs(K).max():
+        return KernelValues(changed, shift)
+    return KernelValues(np.zeros(K.shape), replace(shift, vanished=True))
 
 
 def _changed_features(X: Any, constants: Constants) -> KernelFeatures:
     n, p = X.shape
     if constants == "none" or not n:
         return KernelFeatures(X, np.zeros(n), np.zeros(p))
+    own = float((X.multiply(X) if sparse.issparse(X) else X * X).sum())
     total = np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
     if constants == "center":
         means = np.asarray(X @ (total / n))
         mean = float(total @ total) / n**2
         shift = _shift(np.full(n, 1.0 / n), means - mean, mean=total / n)
-        return _without(X, np.ones(n), total / n, shift)
+        return _without(X, np.ones(n), total / n, shift, own - n * mean <= _ROUNDING * own)
     square = float(total @ total)
-    own = float((X.multiply(X) if sparse.issparse(X) else X * X).sum())
     if square <= _NOTHING * n * own:
         return KernelFeatures(X, np.zeros(n), np.zeros(p))
     sums, direction = np.asarray(X @ total), total / np.sqrt(square)
     shift = _shift(sums / square, np.zeros(n), direction=direction)
-    return _without(X, sums / np.sqrt(square), direction, shift)
+    nothing = bool(own - float(sums @ sums) / square <= _ROUNDING * own)
+    return _without(X, sums / np.sqrt(square), direction, shift, nothing)
 
 
-def _without(X: Any, left: Array, right: Array, shift: _Shift) -> KernelFeatures:
-    """``X - left right'``, written out where X is dense."""
-    if sparse.issparse(X):
-        return KernelFeatures(X, left, right, shift)
-    return KernelFeatures(X - np.outer(left, right), np.zeros(len(left)), np.zeros(len(right)), shift)
+def _without(X: Any, left: Array, right: Array, shift: _Shift, nothing: bool) -> KernelFeatures:
+    """``X - left right'``, written out where X is dense; zero where that is rounding, as far as sums of squares tell."""
+    no_left, no_right = np.zeros(len(left)), np.zeros(len(right))
+    if not sparse.issparse(X):
+        changed = X - np.outer(left, right)
+        nothing = bool(np.abs(changed).max() <= _ROUNDING * np.abs(X).max())
+        X, left, right = changed, no_left, no_right
+    if nothing:
+        return KernelFeatures(0.0 * X, no_left, no_right, replace(shift, vanished=True))
+    return KernelFeatures(X, left, right, shift)
