@@ -109,7 +109,7 @@ def assemble(scores: pd.DataFrame) -> dict[str, Any]:
     """Summary and tables of the scores, as `reproduce` returns them."""
     order = [name for name in (*OURS, *USUAL) if name in set(scores["method"])]
     summary = _summary(scores, order)
-    tables = [_NOTE, _ranks(scores, order), _standing(summary, order)]
+    tables = [_NOTE, _ranks(scores, order), _means(summary, order), _standing(summary, order)]
     tables += [_cells(summary, order, metric) for metric in _METRICS]
     tables += [_times(summary, order), _failures(scores)]
     return {
@@ -163,11 +163,23 @@ def _ranks(scores: pd.DataFrame, order: list[str]) -> str:
     ]
     first = next(iter(found.values()))
     distance = (
-        f"Two methods differ by Nemenyi's test at 5 % where their mean ranks are more than {first.critical_difference:.1f} apart "
-        f"({len(first.ranks)} methods, {len(first.table)} rows; four rows of each data set are not independent, so this "
-        "is too small, if anything). Methods that did not run everywhere have no rank."
+        f"Two methods differ by Nemenyi's test at 5 % where their mean ranks are more than {first.critical_difference:.1f}\n"
+        f"apart ({len(first.ranks)} methods, {len(first.table)} rows; the rows of one data set are not independent, so this "
+        "is too small,\nif anything). Methods that did not run everywhere have no rank."
     )
     return f"## Mean ranks, 1 is best\n\n{distance}\n\n{_markdown(['method', *found], lines)}"
+
+
+def _means(summary: pd.DataFrame, order: list[str]) -> str:
+    """Mean accuracy over the data sets, where a method ran on all of them."""
+    cells = summary.pivot_table(index="method", columns="per_class", values="accuracy", aggfunc=["mean", "count"])
+    complete = cells["count"].max()
+    lines = []
+    for name in order:
+        values, counts = cells["mean"].loc[name], cells["count"].loc[name]
+        lines.append([name, *(f"{values[k]:.3f}" if counts[k] == complete[k] else "-" for k in values.index)])
+    heads = ["method", *(f"{k} per class" for k in cells["mean"].columns)]
+    return f"## Mean accuracy over the data sets\n\n{_markdown(heads, lines)}"
 
 
 def _standing(summary: pd.DataFrame, order: list[str]) -> str:

@@ -89,6 +89,8 @@ def test_a_method_that_fails_is_told_and_not_ranked(comparison, small):
     ranks = tables.split("## Mean ranks")[1].split("##")[0]
     assert "SVM2K" not in ranks
     assert comparison.methods.BASELINE in ranks
+    means = tables.split("## Mean accuracy")[1].split("##")[0]
+    assert next(line for line in means.splitlines() if line.startswith("| SVM2K")).endswith("| - |")
     assert "* citeseer, 10 per class, SVM2K: ValueError: no" in tables
 
 
