@@ -118,6 +118,17 @@ def test_unlabeled_samples_are_in_every_training_part():
     np.testing.assert_allclose(model.validation_log_scores_[0, 0], np.mean(logs), rtol=1e-10)
 
 
+def test_the_same_data_give_the_same_choice_and_the_global_generator_rests():
+    blocks, y = draw(n=20)
+    fixed = {"hyperparameters": "fixed", "view_weights": "equal", "consistency": [0.01, 0.1]}
+    before = np.random.get_state()[1].copy()
+    first, again = (PosteriorConsistencyGPClassifierCV(KERNEL, **fixed).fit(blocks, y) for _ in range(2))
+    np.testing.assert_array_equal(first.validation_log_scores_, again.validation_log_scores_)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)
+    other = PosteriorConsistencyGPClassifierCV(KERNEL, **fixed, random_state=1).fit(blocks, y)
+    assert np.abs(other.validation_log_scores_ - first.validation_log_scores_).max() > 0.0
+
+
 def test_default_candidates():
     blocks, y = draw(n=16)
     fixed = {"hyperparameters": "fixed", "cv": FOLDS, "consistency": [0.01]}

@@ -68,7 +68,7 @@ class PosteriorConsistencyModel(MultiViewEstimator):
             )
         self._weights = self._weights_of(names)
         self._ties = self._ties_of(names)
-        state = check_random_state(self.random_state)
+        state = self._state()
         pairs = zip(kernel_per_view(self.kernel, names), self._blocks, strict=True)
         kernels = [resolve_kernel(kernel, block, state) for kernel, block in pairs]
         self._check_kernels(kernels)
@@ -127,6 +127,10 @@ class PosteriorConsistencyModel(MultiViewEstimator):
         """One BLAS thread where matrices are small."""
         return one_blas_thread(len(self._labeled) <= _SMALL)
 
+    def _state(self) -> np.random.RandomState:
+        """Where random numbers come from; None stands for 0, so that the same data give the same answer."""
+        return check_random_state(0 if self.random_state is None else self.random_state)
+
     def _live(self, j: int, kernel: KernelLike) -> KernelLike:
         """A kernel that can be evaluated, for given values too."""
         if isinstance(kernel, str):
@@ -137,7 +141,7 @@ class PosteriorConsistencyModel(MultiViewEstimator):
         """The best point for samples compared on a subset; ``starts`` come on top of the point itself."""
         objective = self._objective(point, subset)
         scale = float(np.square(self._targets[self._labeled]).mean())
-        state = check_random_state(self.random_state)
+        state = self._state()
         with self._threads():
             best = search_parameters(objective, starts, scale, int(self.n_restarts), state, int(self.max_iter))
         self.n_iter_ += best.n_iter

@@ -227,7 +227,7 @@ class PosteriorConsistencyGPClassifierCV(PosteriorConsistencyGPClassifier):
         known = labeled_rows(target, missing_label=self.missing_label, classes=self.classes)
         rows, rest = np.flatnonzero(known), np.flatnonzero(~known)
         labels = target[rows]
-        splitter = ShuffleSplit(10, test_size=0.2, random_state=self.random_state) if self.cv is None else self.cv
+        splitter = ShuffleSplit(10, test_size=0.2, random_state=self._state()) if self.cv is None else self.cv
         splitter = check_cv(splitter, labels, classifier=True)
         splits = [
             (np.sort(np.concatenate([rows[train], rest])), rows[test])
