@@ -8,6 +8,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils import check_random_state
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coview import Views
@@ -121,10 +122,10 @@ def test_unlabeled_samples_are_in_every_training_part():
 def test_the_same_data_give_the_same_choice_and_the_global_generator_rests():
     blocks, y = draw(n=20)
     fixed = {"hyperparameters": "fixed", "view_weights": "equal", "consistency": [0.01, 0.1]}
-    before = np.random.get_state()[1].copy()
+    before = check_random_state(None).get_state()[1].copy()
     first, again = (PosteriorConsistencyGPClassifierCV(KERNEL, **fixed).fit(blocks, y) for _ in range(2))
     np.testing.assert_array_equal(first.validation_log_scores_, again.validation_log_scores_)
-    np.testing.assert_array_equal(np.random.get_state()[1], before)
+    np.testing.assert_array_equal(check_random_state(None).get_state()[1], before)
     other = PosteriorConsistencyGPClassifierCV(KERNEL, **fixed, random_state=1).fit(blocks, y)
     assert np.abs(other.validation_log_scores_ - first.validation_log_scores_).max() > 0.0
 

@@ -129,7 +129,8 @@ class PosteriorConsistencyModel(MultiViewEstimator):
 
     def _state(self) -> np.random.RandomState:
         """Where random numbers come from; None stands for 0, so that the same data give the same answer."""
-        return check_random_state(0 if self.random_state is None else self.random_state)
+        state: np.random.RandomState = check_random_state(0 if self.random_state is None else self.random_state)
+        return state
 
     def _live(self, j: int, kernel: KernelLike) -> KernelLike:
         """A kernel that can be evaluated, for given values too."""
