@@ -102,3 +102,22 @@ def test_names_are_those_of_the_benchmarks(monkeypatch):
     for name in set(sys.modules) - before:
         if (getattr(sys.modules[name], "__file__", None) or "").startswith(str(folder)):
             del sys.modules[name]
+
+
+def test_a_general_solver_is_optional(monkeypatch):
+    folder = module.checkout_folder("benchmarks")
+    monkeypatch.syspath_prepend(str(folder))
+    before = set(sys.modules)
+    import agreement
+
+    monkeypatch.setattr(agreement, "find_spec", lambda name: None)
+    rows = {row["work"]: row for row in agreement.tied_machines(60, 1)}
+    assert "not installed" in rows[agreement.PEER]["note"]
+    objective = rows["SVM-2K"]["objective"]
+    monkeypatch.setattr(agreement, "find_spec", lambda name: True)
+    monkeypatch.setattr(agreement.Tied, "general", lambda self: lambda: objective)
+    rows = {row["work"]: row for row in agreement.tied_machines(60, 1)}
+    assert rows[agreement.PEER]["objective"] == objective
+    for name in set(sys.modules) - before:
+        if (getattr(sys.modules[name], "__file__", None) or "").startswith(str(folder)):
+            del sys.modules[name]
