@@ -335,6 +335,8 @@ def test_sparse_views_have_a_linear_kernel_and_many_unlabeled_samples_do_not_dro
     assert _methods.METHODS["co-laplacian-svm"].make(facts, 0).gamma_intrinsic == pytest.approx(1e-4)
     assert _methods.METHODS["co-em"].make(facts, 0).unlabeled_weight * 990 == pytest.approx(0.1 * 10)
     assert _methods.METHODS["posterior-consistency"].make(facts, 3).approximation == "low_rank"
+    consistency = _methods.METHODS["posterior-consistency"].make(replace(facts, n_views=4), 0).consistency
+    assert consistency == pytest.approx(1e-5 * 0.01 / 6)
     for name in ("co-training", "co-em", "late-fusion", "stacking"):
         assert _methods.METHODS[name].make(facts, 0).estimators.C == 10.0
         assert _methods.METHODS[name].make(replace(facts, sparse=False), 0).estimators.C == 1.0

@@ -88,6 +88,12 @@ def _per_tie(facts: DataFacts) -> float:
     return _of_labels(0.1)(facts) / max(facts.n_views - 1, 1)
 
 
+def _per_pair(facts: DataFacts) -> float:
+    """Divergences grow with samples and pairs of views, evidence with labels: beyond this all functions become constant."""
+    n_pairs = max(facts.n_views * (facts.n_views - 1) // 2, 1)
+    return 1e-5 * facts.n_labeled / (facts.n_samples * n_pairs)
+
+
 def _low_rank(facts: DataFacts) -> str:
     return "low_rank" if facts.n_samples > _MOST_EXACT else "exact"
 
@@ -127,7 +133,12 @@ def _co_regularized_least_squares(facts: DataFacts, seed: int) -> Any:
 
 def _posterior_consistency(facts: DataFacts, seed: int) -> Any:
     name = f"PosteriorConsistencyGP{'Classifier' if facts.task == 'classification' else 'Regressor'}"
-    options: dict[str, Any] = {"kernel": _kernel, "consistency": 1e-5, "approximation": _low_rank, "n_components": 30}
+    options: dict[str, Any] = {
+        "kernel": _kernel,
+        "consistency": _per_pair,
+        "approximation": _low_rank,
+        "n_components": 30,
+    }
     centered = {} if facts.task == "classification" else {"normalize_y": True}
     return _class("gaussian_process", name, **options, **centered, max_iter=30)(facts, seed)
 
