@@ -106,29 +106,31 @@ def _verdict(mean: float, deviation: float, n: int, printed: tuple[float, float]
 
 
 def _cells(summary: pd.DataFrame) -> pd.DataFrame:
-    """Data sets as rows, methods as columns."""
-    rows = []
+    """Data sets as rows, methods as columns; fewer splits than others have are named."""
+    rows, most = [], int(summary["splits"].max())
     for data, found in summary.groupby("data", sort=False):
         by_method = found.set_index("method")
-        rows.append({"data": data} | {method: _cell(by_method, method) for method in METHODS})
+        rows.append({"data": data} | {method: _cell(by_method, method, most) for method in METHODS})
     return pd.DataFrame(rows)
 
 
-def _cell(rows: pd.DataFrame, method: str) -> str:
+def _cell(rows: pd.DataFrame, method: str, most: int) -> str:
     if method not in rows.index:
         return ""
     row = rows.loc[method]
     text = f"{row['accuracy']:.2f}" + ("" if np.isnan(row["deviation"]) else f" ± {row['deviation']:.2f}")
+    text += f" [{row['splits']} of {most} splits]" if row["splits"] < most else ""
     if np.isnan(row["published"]):
         return text
     return f"{text} ({row['published']:.2f} ± {row['published_deviation']:.2f}; {row['verdict'] or 'one split'})"
 
 
 def _claims(scores: pd.DataFrame) -> pd.DataFrame:
-    """Statements of section 5.3, on the data sets of the paper, over paired splits."""
+    """Statements of section 5.3, on the data sets of the paper, over the splits that all methods have."""
     wide = scores[scores["data"] != WITH_CLASS].pivot_table(
         index=["data", "repeat"], columns="method", values="accuracy"
     )
+    wide = wide.dropna()
     single = wide[["GP1", "GP2", "GP3"]]
     statements = [
         ("MvGP1 above each of GP1, GP2, GP3", wide["MvGP1"], single),

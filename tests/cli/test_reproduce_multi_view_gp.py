@@ -72,6 +72,14 @@ def test_finished_splits_are_not_computed_again(paper, problems, tmp_path, monke
     ] * 7  # the three parts of the second splits, and one empty
 
 
+def test_fewer_splits_are_named(paper, problems):
+    rows = paper.runs.run_all(problems[:1], 3, 0, 1, print)
+    rows = [row for row in rows if row["part"] != "MvGP" or row["repeat"] < 2]
+    tables = paper.tables.assemble(rows)["tables"]
+    assert tables.count("[2 of 3 splits]") == 2
+    assert "| Cornell | MvGP1 |" in tables
+
+
 def test_verdicts(paper):
     verdict = paper.tables._verdict
     assert verdict(90.0, 5.0, 5, (80.0, 5.0)) == "above"  # 10 points, standard error 3.2
