@@ -12,8 +12,9 @@ from .members import Codes, Said
 
 __all__ = ["LABEL_VOTES", "RULES", "forward", "results_of", "segments", "steps_of_the_table"]
 
-RULES = ("result_vector", "majority", "weighted", "soft", "product", "modified_product")
-LABEL_VOTES = ("result_vector", "majority")
+RULES = ("result_vector", "own_vector", "majority", "weighted", "soft", "product", "modified_product")
+# Of these, "own_vector" takes the answers about training samples from classifiers that have seen them.
+LABEL_VOTES = ("result_vector", "own_vector", "majority")
 SIZES = (3, 5, 7, 9)
 N_DRAWS = 50
 THRESHOLD = 0.01
@@ -25,9 +26,10 @@ def predicted(said: Said, rule: str, columns: Columns, *, left_out: bool = False
     chosen = list(columns)
     codes, shares = (said.known, said.known_shares) if left_out else (said.new, said.new_shares)
     n_classes = shares.shape[2]
-    if rule == "result_vector":
+    if rule in ("result_vector", "own_vector"):
+        vectors = said.known if rule == "result_vector" else said.own
         votes, _ = result_vector_votes(
-            codes[:, chosen], said.known[:, chosen], said.target, n_classes, without_self=left_out
+            codes[:, chosen], vectors[:, chosen], said.target, n_classes, without_self=left_out
         )
     elif rule == "soft":
         votes = mean_shares(shares[:, chosen])
@@ -80,6 +82,7 @@ def segments(said: Said, rule: str = "result_vector") -> list[dict[str, Any]]:
             columns = order[start : start + size].tolist()
             rows.append(
                 {
+                    "rule": rule,
                     "size": size,
                     "start": start,
                     "error": error(said, rule, columns),

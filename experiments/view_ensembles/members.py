@@ -31,6 +31,8 @@ class Said:
         Feature sets of each member, one letter each.
     known, target : ndarray of shape (n_train, n_members), (n_train,)
         Leave-one-out answers about the training samples, and what they are.
+    own : ndarray of shape (n_train, n_members)
+        Answers about the training samples by classifiers that have them (resubstitution).
     new, truth : ndarray of shape (n_test, n_members), (n_test,)
         Answers about the test samples, and what they are.
     known_shares, new_shares : ndarray of shape (n_samples, n_members, n_classes)
@@ -39,6 +41,7 @@ class Said:
 
     names: list[str]
     known: Codes
+    own: Codes
     target: Codes
     new: Codes
     truth: Codes
@@ -94,6 +97,7 @@ def listen(
     return Said(
         names=["".join(subset) for subset in model.subsets_],
         known=model.out_of_fold_labels_.astype(np.int64),
+        own=model.predict_per_subset(known).astype(np.int64),
         target=codes[train],
         new=model.predict_per_subset(new).astype(np.int64),
         truth=codes[~train],

@@ -66,7 +66,7 @@ def test_result_vectors_by_hand():
 
 @pytest.mark.parametrize("cv", ["auto", "leave_one_out", len(INPUTS["y"])], ids=["auto", "own", "refits"])
 def test_left_out_labels_errors_and_test_labels_of_all_subsets(cv):
-    model = ensemble(selection=None, cv=cv)
+    model = ensemble(selection=None, combination="result_vector", cv=cv)
     model.fit(as_views(INPUTS["sets"]), INPUTS["y"])
     assert joined(model.subsets_) == joined(model.candidates_) == EXPECTED["views"]
     test_labels = model.predict_per_subset(as_views(INPUTS["validation_sets"]))
@@ -102,7 +102,7 @@ def test_three_best_subsets_by_cross_validation(kind, parameters):
 def test_whom_the_result_vectors_are_next_to():
     expected = EXPECTED["best3_by_cv"]
     new = as_views(INPUTS["validation_sets"])
-    model = ensemble().fit(as_views(INPUTS["sets"]), INPUTS["y"])
+    model = ensemble(combination="result_vector").fit(as_views(INPUTS["sets"]), INPUTS["y"])
     columns = [model.candidates_.index(subset) for subset in model.subsets_]
     vectors = model.out_of_fold_labels_[:, columns], INPUTS["y"], model.predict_per_subset(new)
     labels, distances, neighbors = result_vector_vote(*vectors, return_neighbors=True)

@@ -67,10 +67,18 @@ class Member:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What fits without a sample say of it: codes (n_samples,), probabilities (n_samples, n_classes) or None."""
+    """What members say of the labeled samples without having seen them.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_samples, n_members)
+        -1 where a member cannot judge, and for samples without label.
+    probabilities : ndarray of shape (n_samples, n_members, n_classes)
+        NaN there; no samples where nobody asks.
+    """
 
     codes: Codes
-    probabilities: Array | None
+    probabilities: Array
 
 
 def seeded_by_subset(
@@ -121,15 +129,16 @@ def leave_out(
     *,
     n_jobs: int | None,
     **asked: Any,
-) -> list[LeftOut]:
-    """What each member says of the labeled samples without having seen them; ``asked`` is for `_left_out_of`."""
+) -> LeftOut:
+    """Left-out answers of all members; ``asked`` is for `_left_out_of`."""
     folds = _folds_of(codes, cv, random_state)
     alone = cv in ("auto", "leave_one_out")
     found = Parallel(n_jobs=n_jobs)(
         delayed(_left_out_of)(member, views, codes, None if alone and _leaves_out(member.estimator) else folds, **asked)
         for member in members
     )
-    return list(found)
+    codes_by_member, probabilities = zip(*found, strict=True)
+    return LeftOut(np.stack(codes_by_member, axis=1), np.stack(probabilities, axis=1))
 
 
 def _leaves_out(estimator: Any) -> bool:
@@ -146,29 +155,25 @@ def _left_out_of(
     classes: NDArray[Any],
     shares: Array,
     probabilities: bool,
-) -> LeftOut:
-    """Answers about the labeled samples by fits without them: the estimator's own leave-one-out where ``folds`` is None."""
+) -> tuple[Codes, Array]:
+    """Codes and probabilities by fits without each sample: the estimator's own leave-one-out where ``folds`` is None."""
     rows, table = union_of_views(views, member.subset)
     found = np.full(len(views), -1, dtype=np.int64)
-    said = np.full((len(views), len(classes)), np.nan) if probabilities else None
+    said = np.full((len(views) * probabilities, len(classes)), np.nan)
     if folds is None:
         labeled = rows[codes[rows] >= 0]
         found[labeled] = label_codes(member.estimator.loo_labels_, classes)
-        if said is not None:
+        if probabilities:
+            said[labeled] = 0.0
             said[np.ix_(labeled, member.known)] = member.estimator.loo_probabilities_
-            said[labeled] = np.nan_to_num(said[labeled])
-        return LeftOut(found, said)
-    if said is None:
-        found[rows] = out_of_fold_codes(
-            member.template, table, codes[rows], folds[rows], classes=classes, shares=shares
-        )
+        return found, said
+    asked: dict[str, Any] = {"classes": classes, "shares": shares}
+    if probabilities:
+        said[rows] = out_of_fold_probabilities(member.template, table, codes[rows], folds[rows], **asked)
+        found[rows] = np.where(codes[rows] >= 0, np.nan_to_num(said[rows]).argmax(axis=1), -1)
     else:
-        told = out_of_fold_probabilities(
-            member.template, table, codes[rows], folds[rows], classes=classes, shares=shares
-        )
-        said[rows] = told
-        found[rows] = np.where(codes[rows] >= 0, np.nan_to_num(told).argmax(axis=1), -1)
-    return LeftOut(found, said)
+        found[rows] = out_of_fold_codes(member.template, table, codes[rows], folds[rows], **asked)
+    return found, said
 
 
 def _folds_of(codes: Codes, cv: Any, random_state: Any) -> Codes:

@@ -42,10 +42,10 @@ class ViewEnsembleClassifier(LabeledClassifierMixin, MultiViewEstimator):
     selection : {"cv", "forward", "random"} or None, default="cv"
         The subsets of least cross-validated error; subsets added one by one to the best one as long as the error of the whole
         falls; any; all.
-    combination : str, default="result_vector"
-        "result_vector": the classes of the training samples of which the members said most nearly the same. "majority";
-        "weighted", by cross-validated errors. "soft", "product", "modified_product": mean or product of probabilities.
-        "local_accuracy": the members that are most often right near the sample.
+    combination : str, default="majority"
+        "majority"; "weighted", by cross-validated errors. "soft", "product", "modified_product": mean or product of
+        probabilities. "local_accuracy": the members that are most often right near the sample. "result_vector": the classes of
+        the training samples of which the members said most nearly the same.
     n_views_selected : int, default=None
         Subsets to choose, at most; None for three, or as many as help for "forward".
     max_cv_difference : float, default=None
@@ -104,7 +104,11 @@ class ViewEnsembleClassifier(LabeledClassifierMixin, MultiViewEstimator):
 
     Notes
     -----
-    Okun and Priisalu (2005). A sample is judged by the chosen subsets of which it has all views; where there is none, by single
+    Okun and Priisalu, "Multiple Views in Ensembles of Nearest Neighbor Classifiers" (Workshop on Learning with Multiple Views,
+    2005), who combine by result vectors; of answers about left-out samples, here. These need classes that are confused in the
+    same way again and again, and many labels; otherwise a vote is better.
+
+    A sample is judged by the chosen subsets of which it has all views; where there is none, by single
     views, with the same rule for probabilities and otherwise by majority. For errors, a left-out sample that nobody can judge
     counts as a member of the most frequent class, so errors of all subsets are about the same samples. Of equal errors the
     first subset wins, of equal votes the first class.
@@ -152,7 +156,7 @@ class ViewEnsembleClassifier(LabeledClassifierMixin, MultiViewEstimator):
         estimator: Any = None,
         *,
         selection: str | None = "cv",
-        combination: str = "result_vector",
+        combination: str = "majority",
         n_views_selected: int | None = None,
         max_cv_difference: float | None = None,
         subsets: Any = None,
@@ -290,11 +294,12 @@ class ViewEnsembleClassifier(LabeledClassifierMixin, MultiViewEstimator):
             )
         return members, [member for member in able if len(member.subset) == 1]
 
-    def _leave_out(self, views: Views, codes: Codes, members: list[Member]) -> list[LeftOut]:
-        """What members say of samples that they have not seen; empty where nothing asks for it. Sets ``cv_errors_``."""
+    def _leave_out(self, views: Views, codes: Codes, members: list[Member]) -> LeftOut:
+        """What members say of samples that they have not seen; nothing where nobody asks. Sets ``cv_errors_``."""
         self.cv_errors_, self.out_of_fold_labels_ = None, None
         if self.selection not in ("cv", "forward") and self.combination not in OF_THE_PAST:
-            return []
+            nothing = np.full((len(views), len(members)), -1, dtype=np.int64)
+            return LeftOut(nothing, np.empty((0, len(members), len(self.classes_))))
         found = leave_out(
             members,
             views,
@@ -306,8 +311,8 @@ class ViewEnsembleClassifier(LabeledClassifierMixin, MultiViewEstimator):
             probabilities=self._needs_probabilities and self.selection == "forward",
             n_jobs=self.n_jobs,
         )
-        self.cv_errors_ = np.array([error_of_codes(one.codes, codes, self._shares) for one in found])
-        self.out_of_fold_labels_ = self._labels(np.column_stack([one.codes for one in found]))
+        self.cv_errors_ = np.array([error_of_codes(column, codes, self._shares) for column in found.codes.T])
+        self.out_of_fold_labels_ = self._labels(found.codes)
         return found
 
     def _labels(self, codes: Codes) -> NDArray[Any]:
@@ -316,12 +321,9 @@ class ViewEnsembleClassifier(LabeledClassifierMixin, MultiViewEstimator):
         labels[codes >= 0] = self.classes_[codes[codes >= 0]]
         return labels
 
-    def _ensemble_of(self, members: list[Member], left_out: list[LeftOut], views: Views, codes: Codes) -> Ensemble:
+    def _ensemble_of(self, members: list[Member], left_out: LeftOut, views: Views, codes: Codes) -> Ensemble:
         """All members with what is remembered of the labeled samples."""
         labeled = np.flatnonzero(codes >= 0)
-        said = np.full((labeled.size, len(members)), -1, dtype=np.int64)
-        for m, one in enumerate(left_out):
-            said[:, m] = one.codes[labeled]
         return Ensemble(
             members,
             self.combination,
@@ -329,12 +331,12 @@ class ViewEnsembleClassifier(LabeledClassifierMixin, MultiViewEstimator):
             self._shares,
             float(self.threshold),
             int(self.n_neighbors),
-            said,
+            left_out.codes[labeled],
             codes[labeled],
             views[labeled] if self.combination == "local_accuracy" else None,
         )
 
-    def _choose(self, everybody: Ensemble, left_out: list[LeftOut], codes: Codes, validation: Any) -> list[int]:
+    def _choose(self, everybody: Ensemble, left_out: LeftOut, codes: Codes, validation: Any) -> list[int]:
         """Numbers of the chosen candidates. Sets ``selection_errors_``."""
         self.selection_errors_: list[float] = []
         if self.selection not in ("cv", "forward"):
@@ -346,12 +348,8 @@ class ViewEnsembleClassifier(LabeledClassifierMixin, MultiViewEstimator):
                 limit = _SUBSETS_CHOSEN
             return least_errors(errors, limit, self.max_cv_difference)
         if validation is None:
-            labeled = np.flatnonzero(codes >= 0)
-            told = [
-                np.empty((0, len(self.classes_))) if one.probabilities is None else one.probabilities[labeled]
-                for one in left_out
-            ]
-            answers, target = everybody.answers_left_out(np.stack(told, axis=1)), everybody.target
+            told = left_out.probabilities[codes >= 0] if self._needs_probabilities else left_out.probabilities
+            answers, target = everybody.answers_left_out(told), everybody.target
         else:
             new, target = self._read_validation(validation)
             answers = everybody.answers(new, self.n_jobs)
