@@ -36,7 +36,7 @@ def reproduce(
     data : Path
         Folder of the data sets.
     repeats : int
-        Draws of labels; those of 3 + 9 are at most 10, table 2 has at most 20.
+        Draws of labels; those of 3 + 9 are at most 10, table 2 and the transductive SVM have at most 20.
     seed : int
         Of the draws.
     jobs : int
