@@ -1,6 +1,7 @@
 """The methods that ``coview fit`` knows: chosen by name, listed with what fits the data and why the rest does not."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
@@ -45,7 +46,9 @@ def _described() -> Sequence[tuple[str, str]]:
 class MethodCommand(click.Command):
     """A command whose help lists the methods."""
 
+    methods: Mapping[str, Any] = METHODS
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one entry per method."""
         with formatter.section("Methods"):
-            formatter.write_dl([(name, METHODS[name].description) for name in METHODS])
+            formatter.write_dl([(name, method.description) for name, method in self.methods.items()])

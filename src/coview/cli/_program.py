@@ -16,6 +16,7 @@ from coview.cli._acquire import acquire
 from coview.cli._backup import backup
 from coview.cli._bench import bench
 from coview.cli._check import check
+from coview.cli._cluster import cluster
 from coview.cli._conversation import conversation_options, debugging
 from coview.cli._datasets import datasets
 from coview.cli._demo import demo
@@ -80,6 +81,7 @@ program.add_command(datasets)
 program.add_command(check)
 program.add_command(fit)
 program.add_command(predict)
+program.add_command(cluster)
 program.add_command(report)
 program.add_command(new)
 program.add_command(acquire)

@@ -7,6 +7,7 @@ from coview.cluster._agreeing_spectra import (
 )
 from coview.cluster._bregman import BregmanAgglomerativeClustering
 from coview.cluster._dbscan import MultiRepresentedDBSCAN
+from coview.cluster._eigengaps import eigengaps
 from coview.cluster._hierarchy import TreeNode
 from coview.cluster._hybrid_hierarchical import HybridHierarchicalClustering
 from coview.cluster._k_means import MultiViewKMeans
@@ -22,4 +23,5 @@ __all__ = [
     "MultiViewSpectralClustering",
     "SimilarityNetworkFusion",
     "TreeNode",
+    "eigengaps",
 ]

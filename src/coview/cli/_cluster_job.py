@@ -1,0 +1,161 @@
+"""One clustering of a user's tables: encoded, grouped, and held against the groups of every view alone."""
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from coview.cli._cluster_methods import ClusterFacts, ClusterMethod, chosen_cluster_method
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from coview.files import TableSet
+
+__all__ = ["ClusterJob", "cluster_facts"]
+
+NONE = -1  # the label of samples that belong to no cluster
+
+
+def cluster_facts(views: Any, encoder: Any) -> ClusterFacts:
+    """Return what decides which methods fit."""
+    return ClusterFacts(
+        len(views), int((views.presence.sum(axis=1) > 1).sum()), dict(views.n_features), tuple(encoder.sparse_views_)
+    )
+
+
+class ClusterJob:
+    """Samples and the clusters found among them.
+
+    Attributes
+    ----------
+    views : Views
+        Encoded, of the samples that have a view.
+    facts : ClusterFacts
+    method : ClusterMethod
+    model : estimator
+        Fitted.
+    labels : ndarray of int
+        Clusters of the samples of ``views``; -1 for noise and for samples similar to nothing.
+    gaps : Series or None
+        By which the number of clusters was chosen; None where it was given, or found by the method.
+    alone : dict of str to ndarray
+        Clusters by every view alone, None for samples that lack it; only views that could be clustered.
+    notes : list of str
+        What was warned of.
+    """
+
+    def __init__(self, table_set: "TableSet", method: str, n_clusters: int | None, seed: int) -> None:
+        self.table_set, self.seed = table_set, seed
+        self.notes: list[str] = []
+        self.views, self.facts = encoded(table_set)
+        self.method: ClusterMethod = chosen_cluster_method(method, self.facts)
+        self.gaps: pd.Series | None = None
+        if self.method.counts and n_clusters is None:
+            from coview.cluster import eigengaps
+
+            self.gaps = eigengaps(self.views, random_state=seed)
+            suggested: Any = self.gaps.idxmax()
+            n_clusters = int(suggested)
+        self.n_clusters = n_clusters
+        self.model = self._fit(self.facts, self.views, told=True)
+        self.labels: np.ndarray[Any, Any] = self.model.labels_
+        self.alone = self._views_alone()
+
+    def _fit(self, facts: ClusterFacts, views: Any, *, told: bool) -> Any:
+        """Fit the method; its warnings are notes where they are of the result."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = self.method.make(facts, self.n_clusters, self.seed).fit(views)
+        if told:
+            self.notes += [str(warning.message) for warning in caught if warning.category is not DeprecationWarning]
+        return model
+
+    def _views_alone(self) -> "dict[str, np.ndarray[Any, Any]]":
+        """What the same method finds in each view by itself."""
+        import numpy as np
+
+        if self.facts.n_paired == 0:
+            return {}
+        alone = {}
+        for name in self.views.names:
+            rows = self.views.rows(name)
+            if len(rows) < max(3, (self.n_clusters or 1) + 1):
+                self.notes.append(f"View '{name}' has {len(rows)} samples, too few to be clustered by itself.")
+                continue
+            view = self.views[rows].select([name])
+            labels = np.full(len(self.views), None, dtype=object)
+            try:
+                labels[rows] = self._fit(self.facts.of_view(name, len(rows)), view, told=False).labels_
+            except ValueError as error:
+                self.notes.append(f"View '{name}' could not be clustered by itself: {error}")
+                continue
+            alone[name] = labels
+        return alone
+
+    def sizes(self) -> dict[int, int]:
+        """Samples of each cluster; without those that belong to none."""
+        return {c: int((self.labels == c).sum()) for c in sorted(set(self.labels.tolist()) - {NONE})}
+
+    def n_outside(self) -> int:
+        """Samples with a view that belong to no cluster."""
+        return int((self.labels == NONE).sum())
+
+    def agreement(self) -> "pd.DataFrame | None":
+        """Adjusted Rand index between the clusters of all views and those of every view alone."""
+        from coview.metrics import clustering_disagreement
+
+        if not self.alone:
+            return None
+        return 1.0 - clustering_disagreement({"all views": self.labels, **self.alone}, adjusted=True)
+
+    def known(self) -> dict[str, Any] | None:
+        """How the clusters lie to known classes, where the data have some: over the samples that have a class."""
+        import numpy as np
+        from sklearn.metrics import adjusted_rand_score
+
+        from coview.metrics import cluster_entropy
+
+        labels = self.table_set.labels
+        if labels is None or labels.dtype.kind == "f" or not labels.notna().any():
+            return None
+        classes = labels.reindex(self.views.index)
+        rows = np.flatnonzero(classes.notna().to_numpy())
+        if not len(rows):
+            return None
+        truth, found = classes.to_numpy()[rows].astype(str), self.labels[rows]
+        return {
+            "target": self.table_set.target,
+            "n_labeled": len(rows),
+            "adjusted_rand": float(adjusted_rand_score(truth, found)),
+            "entropy_bits": float(cluster_entropy(truth, found)),
+            "entropy_bits_without_clusters": float(cluster_entropy(truth, np.zeros(len(rows), dtype=int))),
+        }
+
+    def table(self) -> "pd.DataFrame":
+        """One row per sample of the tables: id, cluster (empty without a view), the views it has."""
+        import pandas as pd
+
+        from coview.views import resolve_presence
+
+        tables = self.table_set.tables
+        separator = ";" if any(" " in name for name in tables.names) else " "
+        presence = resolve_presence(tables)
+        clusters = pd.Series(self.labels, index=self.views.index, dtype=object).reindex(tables.ids)
+        frame = pd.DataFrame({"cluster": clusters.astype(object).where(clusters.notna(), None)}, index=tables.ids)
+        frame["views"] = [
+            separator.join(n for n, has in zip(tables.names, row, strict=True) if has) for row in presence
+        ]
+        name = self.table_set.id_name if self.table_set.id_name not in frame else "id"
+        return frame.rename_axis(name).reset_index()
+
+
+def encoded(table_set: "TableSet") -> tuple[Any, ClusterFacts]:
+    """Return the samples that have a view, as numbers, and the facts about them."""
+    from coview.compose import TableEncoder
+
+    # A column that marks gaps would make a cluster of the samples that have them.
+    encoder = TableEncoder(mark_gaps=False).fit(table_set)
+    views = encoder.transform(table_set)
+    has = views.presence.any(axis=1)
+    views = views if has.all() else views[has]
+    return views, cluster_facts(views, encoder)
