@@ -73,6 +73,7 @@ COVIEW_TYPES = frozenset(
         "coview.semi_supervised._co_em.CoEMClassifier",
         "coview.neighbors._hyperplane.HyperplaneKNeighborsClassifier",
         "coview.neighbors._hyperplane_cv.HyperplaneKNeighborsClassifierCV",
+        "coview.neighbors._moderated.ModeratedKNeighborsClassifier",
         "coview.neighbors._multi_represented.MultiRepresentedKNeighborsClassifier",
         "coview.semi_supervised._co_training_classifier.CoTrainingClassifier",
         "coview.semi_supervised._co_training_regressor.CoTrainingRegressor",
