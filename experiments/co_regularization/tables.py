@@ -94,8 +94,14 @@ def _cells(row: pd.Series | None, column: str) -> dict[str, str]:
     if row is None:
         return dict.fromkeys(_unlike(names, column), _NOT_PRINTED)
     paper = _NOT_PRINTED if np.isnan(row["published"]) else f"{row['published']:.1f}"
-    best, honest = (f"{row[name]:.1f} ± {row[f'{name}_error']:.1f}" for name in ("best", "honest"))
+    best, honest = (_mean(row, name) for name in ("best", "honest"))
     return dict(zip(_unlike(names, column), (paper, best, honest, row["verdict"]), strict=True))
+
+
+def _mean(row: pd.Series, name: str) -> str:
+    """With its standard error, where there is one."""
+    error = row[f"{name}_error"]
+    return f"{row[name]:.1f}" + ("" if np.isnan(error) else f" ± {error:.1f}")
 
 
 def _unlike(names: tuple[str, ...], column: str) -> tuple[str, ...]:
@@ -120,11 +126,8 @@ def _table_2(summary: pd.DataFrame) -> str:
         for column, (new, unlabeled) in columns.items():
             found = cells[university, column]
             pairs.append((found["test"], found["best"]))
-            ours = {
-                "ours: new": f"{found['test']:.1f} ± {found['test_error']:.1f}",
-                "unlabeled": f"{found['best']:.1f} ± {found['best_error']:.1f}",
-                "unlabeled, honest": f"{found['honest']:.1f} ± {found['honest_error']:.1f}",
-            }
+            shown = {"ours: new": "test", "unlabeled": "best", "unlabeled, honest": "honest"}
+            ours = {title: _mean(found, name) for title, name in shown.items()}
             paper = {"paper: new": f"{new:.1f}", "paper: unlabeled": f"{unlabeled:.1f}"}
             rows.append({"university": university, "view": column} | paper | ours)
     new, unlabeled = np.transpose(pairs)

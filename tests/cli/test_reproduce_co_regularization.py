@@ -214,6 +214,8 @@ def test_choices_of_settings(paper):
     assert chosen["honest"].tolist() == [60.0, 71.0]
     summary = paper.comparisons.summarize(chosen)
     assert summary.loc[0, ["published", "verdict", "setting"]].tolist() == [80.8, "level", "a"]
+    alone = paper.comparisons.summarize(chosen[chosen["repeat"] == 0])
+    assert [paper.tables._mean(table.loc[0], "best") for table in (summary, alone)] == ["75.0 ± 5.0", "80.0"]
 
 
 def test_runs_as_a_whole(paper, problem, monkeypatch, tmp_path):
