@@ -134,6 +134,21 @@ def test_the_tree_is_written_with_the_names_of_the_samples(files, tmp_path, caps
     assert (tmp_path / "t.nwk").read_text(encoding="utf-8") == model.to_newick(list(views.index)) + "\n"
 
 
+def test_the_page_is_written_with_everything_known(files, tmp_path, capsys):
+    words = (files["song"], files["color"], "--labels", files["kind"], "--target", "kind", "--method", "hybrid-tree")
+    outputs = ("-o", tmp_path / "c.csv", "--report", tmp_path / "r.html")
+    assert cluster(*words, *outputs) == 0
+    assert f"the page to {tmp_path / 'r.html'}" in capsys.readouterr().err
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<h1>3 clusters of 60 samples</h1>" in page
+    for title in ("Against kind", "The tree", "How far the views agree", "Why so many clusters"):
+        assert title in page
+    assert str(tmp_path) not in page
+    assert "coview cluster song.csv color.csv --labels kind.csv --target kind --method hybrid-tree -o FILE" in page
+    assert cluster(*words, *outputs, "--force") == 0
+    assert (tmp_path / "r.html").read_text(encoding="utf-8") == page
+
+
 def test_a_row_without_any_value_is_left_empty(tmp_path, capsys):
     tables = birds()
     tables["color"] = tables["color"].drop(index="b00")

@@ -11,6 +11,7 @@ from coview.cli._cluster_methods import CLUSTER_METHODS, DEFAULT, ClusterCommand
 from coview.cli._conversation import conversation_options, refuse_output, say, write_json
 from coview.cli._data_options import data_options, read_data
 from coview.cli._prediction_files import FORMATS, format_of, write_predictions
+from coview.cli._record import command_line
 
 if TYPE_CHECKING:
     from coview.files import TableOptions, TableSet
@@ -33,6 +34,9 @@ _HARMLESS = {"one_class", "no_labels"}
 @click.option(
     "--newick", type=click.Path(path_type=Path), metavar="FILE", help="Write the tree of a method that has one."
 )
+@click.option(
+    "--report", type=click.Path(path_type=Path), metavar="FILE", help="Write a page with pictures of the clusters."
+)
 @click.option("--force", is_flag=True, help="Overwrite files that are there already.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; with -o FILE, about what was written.")
 @conversation_options
@@ -46,6 +50,7 @@ def cluster(
     output: str,
     format_: str | None,
     newick: Path | None,
+    report: Path | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -58,7 +63,7 @@ def cluster(
         return
     kind = format_ or format_of(output)
     _check_method(ctx, method, n_clusters, newick)
-    _check_output(ctx, output, kind, [newick], force, as_json)
+    _check_output(ctx, output, kind, [newick, report], force, as_json)
     table_set = _read(ctx, data)
     job = ClusterJob(table_set, method, n_clusters, seed)
     for note in job.notes:
@@ -67,6 +72,9 @@ def cluster(
     if newick is not None:
         _write_text(newick, job.model.to_newick(job.views.index.tolist()) + "\n", force)
         facts["newick"] = str(newick)
+    if report is not None:
+        _write_text(report, _page(ctx, job, method), force)
+        facts["report"] = str(report)
     _give(job, facts, output, kind, force, as_json)
 
 
@@ -165,8 +173,9 @@ def _give(job: ClusterJob, facts: dict[str, Any], output: str, kind: str, force:
         write_predictions([table], sys.stdout, kind)
     for line in _lines(facts):
         say(line)
-    if output != "-":
-        say(f"written to {output}" + (f"; the tree to {facts['newick']}" if "newick" in facts else ""))
+    places = [f"the {what} to {facts[key]}" for what, key in (("tree", "newick"), ("page", "report")) if key in facts]
+    if output != "-" or places:
+        say("written " + "; ".join([*([f"to {output}"] if output != "-" else []), *places]))
 
 
 def _lines(facts: dict[str, Any]) -> list[str]:
@@ -193,6 +202,21 @@ def _lines(facts: dict[str, Any]) -> list[str]:
             f"{known['entropy_bits']:.2f} bits left open of {known['entropy_bits_without_clusters']:.2f}"
         )
     return lines
+
+
+def _page(ctx: click.Context, job: ClusterJob, method: str) -> str:
+    """The page about the clusters."""
+    from coview.report import cluster_report, render_report
+
+    labels = job.table_set.labels
+    classes = None if labels is None or labels.dtype.kind == "f" else labels.reindex(job.views.index).tolist()
+    return render_report(
+        cluster_report(
+            job.model, job.views, method=method, gaps=job.gaps, alone=job.alone, classes=classes,
+            target=str(job.table_set.target or "the known classes"), notes=job.notes,
+            made=[("command", command_line(ctx, output="FILE")), ("seed", str(job.seed))],
+        )
+    )  # fmt: skip
 
 
 def _write_text(path: Path, text: str, force: bool) -> None:

@@ -19,7 +19,7 @@ __all__ = ["command_line", "fit_record", "summarized"]
 _SCHEMA_VERSION = 1
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
 # Said anew each time and of no weight for the model.
-_LEFT_OUT = {"output", "force", "as_json", "jobs", "print_config"}
+_LEFT_OUT = {"output", "force", "as_json", "jobs", "print_config", "newick", "report"}
 _FILES = {"data", "view_columns", "id_map", "config"}
 
 
@@ -118,7 +118,7 @@ def _guesses(table_set: "TableSet") -> dict[str, dict[str, str]]:
     return guesses
 
 
-def command_line(ctx: click.Context) -> str:
+def command_line(ctx: click.Context, *, output: str = "MODEL") -> str:
     """Return the command as it would be typed beside the data: what was given, without folders and without the output."""
     words = ["coview", str(ctx.info_name)]
     for parameter in ctx.command.params:
@@ -126,7 +126,7 @@ def command_line(ctx: click.Context) -> str:
         given = ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
         if given and parameter.expose_value and name not in _LEFT_OUT:
             words += _words(parameter, ctx.params[name])
-    return shlex.join([*words, "-o", "MODEL"])
+    return shlex.join([*words, "-o", output])
 
 
 def _words(parameter: click.Parameter, value: Any) -> list[str]:
