@@ -15,11 +15,13 @@ from coview import Views
 from coview.compose import TableEncoder
 from coview.datasets import fetch, load_heart_disease
 
-__all__ = ["DATASETS", "LABELS_PER_CLASS", "MOST_DRAWS", "N_SAMPLES", "Problem", "load_problem"]
+__all__ = ["DATASETS", "LABELS_PER_CLASS", "MOST_DRAWS", "MOST_LABELED", "N_SAMPLES", "Problem", "load_problem"]
 
 LABELS_PER_CLASS = (1, 5, 10, 50)
 # At most so many samples of each set, drawn once.
 N_SAMPLES = 1000
+# Larger shares of labeled samples are left out: labels are not few then.
+MOST_LABELED = 1 / 3
 # Most draws of a set with many views and classes, whose fits are long.
 MOST_DRAWS = {"mfeat": 3}
 

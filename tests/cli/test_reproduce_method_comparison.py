@@ -56,7 +56,8 @@ def small(comparison, monkeypatch, tmp_path):
     }
     for module in (comparison.problems, comparison.tables):
         monkeypatch.setattr(module, "DATASETS", sets)
-    monkeypatch.setattr(comparison.tables, "LABELS_PER_CLASS", (1, 10))
+    monkeypatch.setattr(comparison.tables, "LABELS_PER_CLASS", (1, 10, 50))  # 50 are more than there may be
+    monkeypatch.setattr(comparison.tables, "MOST_LABELED", 0.5)
     monkeypatch.setattr(comparison.tables, "FOLDER", tmp_path / "scores")
     chosen = ("CoLaplacianLeastSquaresClassifier", "SVM2K", comparison.methods.BASELINE, "label spreading, one table")
     every = comparison.methods.methods_for
