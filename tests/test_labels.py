@@ -152,6 +152,8 @@ def test_a_single_class_where_two_are_needed():
     with pytest.raises(ValueError, match=r"At least 2 classes.*only one class.*classes="):
         encode_labels(["a", None], min_classes=2)
     assert encode_labels(["a", None], min_classes=2, classes=["a", "b"])[0].tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match=r"only one class: \[1\.0\]\. Give"):  # as written, not as numpy shows it
+        encode_labels([1.0, np.nan], min_classes=2)
 
 
 @pytest.mark.parametrize("y", [[0.5, 1.5], np.array([0.1, NAN, 2.3])])

@@ -237,14 +237,14 @@ def _positions_in(known: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int64
     unknown = labels[positions < 0] if len(labels) else labels
     if len(unknown):
         shown = ", ".join(sorted({repr(label) for label in unknown.tolist()})[:5])
-        raise ValueError(f"y holds labels that are not in classes={list(known)}: {shown}. Declare every class.")
+        raise ValueError(f"y holds labels that are not in classes={known.tolist()}: {shown}. Declare every class.")
     return np.asarray(positions, dtype=np.int64)
 
 
 def _raise_too_few(known: NDArray[Any], min_classes: int, *, declared: bool) -> None:
     if declared or len(known):
         raise ValueError(
-            f"At least {min_classes} classes are needed; there is only one class: {list(known)}. Give labels of more "
+            f"At least {min_classes} classes are needed; there is only one class: {known.tolist()}. Give labels of more "
             "classes, or declare those not yet seen with classes=."
         )
     raise ValueError("No sample of y is labeled. Label at least one, or declare the classes with classes=.")

@@ -365,6 +365,26 @@ def test_validation_without_forward_and_without_labels_is_refused():
         ViewEnsembleClassifier(selection="forward").fit(views, y, validation=(views, nobody))
 
 
+def wide(n_per_class, seed):
+    """Two wide views of two classes of equal size, and new samples: learners tilt to the class they have more of."""
+    rng = np.random.default_rng(seed)
+    codes = np.arange(2 * n_per_class + 200) % 2
+    side = np.where(codes == 1, 0.35, -0.35)[:, None]
+    views = Views({name: side + rng.normal(size=(len(codes), 30)) for name in "ab"})
+    return views[: 2 * n_per_class], codes[: 2 * n_per_class], views[2 * n_per_class :], codes[2 * n_per_class :]
+
+
+@pytest.mark.parametrize("n_per_class", [1, 2, 3, 6])
+def test_few_labels_of_each_class_do_not_turn_answers_round(n_per_class):
+    stiff = LogisticRegression(C=1e-4)
+    for seed in range(5):
+        views, y, new, truth = wide(n_per_class, seed)
+        plain = ViewEnsembleClassifier(stiff, combination="majority", random_state=0).fit(views, y).score(new, truth)
+        found = ViewEnsembleClassifier(stiff, random_state=0).fit(views, y).score(new, truth)
+        assert plain > 0.6
+        assert found > plain - 0.1
+
+
 def test_limits_and_names_of_subsets():
     assert view_subsets(["x", "y", "z"], max_size=2)[-1] == ("y", "z")
     assert len(view_subsets("abcdef", max_subsets=10)) == 10

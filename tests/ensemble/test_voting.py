@@ -156,6 +156,24 @@ def test_folds_spread_every_class_evenly(counts):
     assert np.ptp(table.sum(axis=0)) <= 1
 
 
+def test_folds_are_no_more_than_labels_of_a_class():
+    codes = np.repeat([0, 1], 3)
+    folds = stratified_folds(codes, 5, 0, balanced=True)
+    assert sorted(folds[:3]) == sorted(folds[3:]) == [0, 1, 2]  # what is left to learn from is balanced
+    assert set(stratified_folds(np.arange(4), 5, 0, balanced=True)) == {0, 1}
+
+
+def test_stacking_of_few_labels_does_not_turn_answers_round():
+    stiff = LogisticRegression(C=1e-2)
+    codes = np.arange(206) % 2
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        side = np.where(codes == 1, 0.35, -0.35)[:, None]
+        views = Views({name: side + rng.normal(size=(206, 30)) for name in "ab"})
+        model = ViewVotingClassifier(stiff, voting="stacking", random_state=0).fit(views[:6], codes[:6])
+        assert model.score(views[6:], codes[6:]) > 0.6
+
+
 def test_unlabeled_samples_change_nothing_but_are_answered():
     views, y = problem()
     part = y.astype(object)

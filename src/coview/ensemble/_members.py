@@ -181,7 +181,9 @@ def _folds_of(codes: Codes, cv: Any, random_state: Any) -> Codes:
     labeled = codes >= 0
     if cv == "leave_one_out":
         return np.where(labeled, np.cumsum(labeled) - 1, -1)
-    return stratified_folds(codes, min(_FOLDS if cv == "auto" else cv, int(labeled.sum())), random_state)
+    if cv == "auto":
+        return stratified_folds(codes, _FOLDS, random_state, balanced=True)
+    return stratified_folds(codes, min(cv, int(labeled.sum())), random_state)
 
 
 def error_of_codes(said: Codes, codes: Codes, shares: Array) -> float:

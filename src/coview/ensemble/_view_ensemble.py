@@ -56,8 +56,8 @@ class ViewEnsembleClassifier(LabeledClassifierMixin, MultiViewEstimator):
     max_subsets : int, default=None
         The first so many, small ones first; None for 255, with a warning where there are more.
     cv : {"auto", "leave_one_out"} or int, default="auto"
-        How samples are left out: one by one, or in so many folds (fewer where there are fewer labels). "auto" is one by one for
-        an estimator that does it by itself (that has ``loo_labels_`` after a fit), ten folds for others.
+        How samples are left out: one by one, or in so many folds. "auto" is one by one for an estimator that does it by itself
+        (that has ``loo_labels_`` after a fit); for others ten folds, or as many as the most frequent class has labels.
     n_neighbors : int, default=10
         For "local_accuracy": near training samples, in the views of each member.
     threshold : float, default=0.01
@@ -223,7 +223,9 @@ class ViewEnsembleClassifier(LabeledClassifierMixin, MultiViewEstimator):
         self.candidates_ = [member.subset for member in members]
         left_out = self._leave_out(views, codes, members)
         everybody = self._ensemble_of(members, left_out, views, codes)
-        self._ensemble = everybody.of(self._choose(everybody, left_out, codes, validation))
+        chosen = everybody.of(self._choose(everybody, left_out, codes, validation))
+        # Without a second label of any class, fits that leave a sample out cannot name its class: they teach nothing.
+        self._ensemble = chosen if counts.max() > 1 else chosen.without_past(chosen.members)
         self._spares = everybody.without_past([single for single in singles if single.subset not in self.subsets_])
         self._check_answerable(views, "Drop these samples, or set no_view='prior'.")
         self.label_distributions_ = self._probabilities(views)

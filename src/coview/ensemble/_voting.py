@@ -56,7 +56,7 @@ class ViewVotingClassifier(ViewwiseClassifier):
     final_estimator : estimator, default=None
         For stacking: any classifier with ``predict_proba``; None for logistic regression with ``C=10``.
     cv : int, default=5
-        For stacking: folds, fewer where there are fewer labels.
+        For stacking: folds, no more than the most frequent class has labels.
     no_view : {"raise", "prior"}, default="raise"
         Whether samples without a usable view are an error, or get the shares of the labels as probabilities.
     classes : list, default=None
@@ -236,7 +236,7 @@ class ViewVotingClassifier(ViewwiseClassifier):
 
     def _stack(self, views: Views, codes: Codes, templates: dict[str, Any]) -> None:
         """Out-of-fold probabilities of every view, and the classifier that learns from them."""
-        folds = stratified_folds(codes, min(self.cv, int((codes >= 0).sum())), self.random_state)
+        folds = stratified_folds(codes, self.cv, self.random_state, balanced=True)
         found = Parallel(n_jobs=self.n_jobs)(
             delayed(out_of_fold_probabilities)(
                 template,

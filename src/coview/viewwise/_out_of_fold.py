@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
-def stratified_folds(codes: Codes, n_folds: int, random_state: Any = None) -> Codes:
+def stratified_folds(codes: Codes, n_folds: int, random_state: Any = None, *, balanced: bool = False) -> Codes:
     """The fold in which each labeled sample is left out, every class spread evenly over the folds.
 
     Parameters
@@ -33,11 +33,19 @@ def stratified_folds(codes: Codes, n_folds: int, random_state: Any = None) -> Co
     n_folds : int
         At least 2.
     random_state : int, RandomState instance or None, default=None
+    balanced : bool, default=False
+        Whether to make no more folds than the most frequent class has labels (two at least).
 
     Returns
     -------
     folds : ndarray of shape (n_samples,), dtype=int64
         0 to n_folds - 1; -1 for samples without label.
+
+    Notes
+    -----
+    With more folds than labels of a class some folds lack it, and it is the more frequent one where they are left out. Fits to a
+    few labels of classes of equal size then name the very class that a left-out sample does not have, and whoever learns from
+    their answers turns all answers round.
 
     Examples
     --------
@@ -53,6 +61,8 @@ def stratified_folds(codes: Codes, n_folds: int, random_state: Any = None) -> Co
     # One class after the other, dealt out in turn: fold sizes differ by one at most.
     order = order[np.argsort(codes[order], kind="stable")]
     folds = np.full(codes.size, -1, dtype=np.int64)
+    if balanced:
+        n_folds = min(n_folds, max(2, int(np.bincount(codes[labeled]).max(initial=0))))
     folds[order] = np.arange(order.size) % n_folds
     return folds
 
