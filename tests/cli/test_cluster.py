@@ -199,6 +199,17 @@ def test_sparse_views_of_words_stay_sparse(tmp_path, method):
     assert cluster(*words[:4], "--method", "hybrid-tree", "-o", tmp_path / "t.csv") == 1
 
 
+def test_rare_words_do_not_decide(tmp_path):
+    """Every document has a word of its own; standardized, that word would outweigh those that tell the topics apart."""
+    rng = np.random.default_rng(0)
+    topics = rng.poisson(0.3 + 1.5 * np.repeat(np.eye(3)[SPECIES], 4, axis=1))
+    words = sparse.csr_matrix(np.hstack([topics, np.eye(N)]).astype(float))
+    parts = {"data": words.data, "indices": words.indices, "indptr": words.indptr, "shape": words.shape}
+    np.savez(tmp_path / "page.npz", **parts, format=np.array("csr"), ids=np.array([f"d{i}" for i in range(N)]))
+    assert cluster(tmp_path / "page.npz", "--method", "k-means", "-n", 3, "-o", tmp_path / "c.csv") == 0
+    assert adjusted_rand_score(SPECIES, pd.read_csv(tmp_path / "c.csv")["cluster"]) > 0.7
+
+
 def test_methods_that_do_not_fit_say_why(tmp_path, capsys):
     sparse.save_npz(tmp_path / "words.npz", sparse.csr_matrix(np.eye(12)))
     assert cluster(tmp_path / "words.npz", "--method", "list") == 0
@@ -259,6 +270,16 @@ def test_more_clusters_than_samples_is_an_error_and_leaves_no_file(files, tmp_pa
     assert "Traceback" not in said
     assert f"n_clusters={N + 1}" in said
     assert not (tmp_path / "c.csv").exists()
+
+
+def test_two_samples_are_too_few_to_choose_a_number(tmp_path, capsys):
+    paths = write(tmp_path, {name: birds()[name].loc[["b00", "b03"]] for name in ("song", "color")})
+    assert cluster(paths["song"], paths["color"], "--method", "k-means") == 1
+    assert (
+        "With 2 samples nothing speaks for a number of clusters. Give it with --n-clusters." in capsys.readouterr().err
+    )
+    assert cluster(paths["song"], paths["color"], "--method", "k-means", "-n", 2, "-o", tmp_path / "c.csv") == 0
+    assert clusters(tmp_path / "c.csv").tolist() == [0, 1]
 
 
 def test_an_existing_file_is_kept_unless_forced(files, tmp_path, capsys):

@@ -3,7 +3,7 @@
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from coview.cli._cluster_methods import ClusterFacts, ClusterMethod, chosen_cluster_method
+from coview.cli._cluster_methods import ClusterFacts, ClusterMethod, chosen_cluster_method, likeness
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,9 +51,15 @@ class ClusterJob:
         self.method: ClusterMethod = chosen_cluster_method(method, self.facts)
         self.gaps: pd.Series | None = None
         if self.method.counts and n_clusters is None:
+            if len(self.views) < 3:
+                raise ValueError(
+                    f"With {len(self.views)} samples nothing speaks for a number of clusters. Give it with --n-clusters."
+                )
             from coview.cluster import eigengaps
 
-            self.gaps = eigengaps(self.views, random_state=seed)
+            with warnings.catch_warnings():  # what it has to say of samples, the fit says too
+                warnings.simplefilter("ignore")
+                self.gaps = eigengaps(self.views, kernel=likeness(self.facts), random_state=seed)
             suggested: Any = self.gaps.idxmax()
             n_clusters = int(suggested)
         self.n_clusters = n_clusters
@@ -156,6 +162,36 @@ def encoded(table_set: "TableSet") -> tuple[Any, ClusterFacts]:
     # A column that marks gaps would make a cluster of the samples that have them.
     encoder = TableEncoder(mark_gaps=False).fit(table_set)
     views = encoder.transform(table_set)
+    counts = [table.name for table in table_set.tables.tables if _has_counts(table.values)]
+    if counts:
+        raw = TableEncoder(mark_gaps=False, scale=False).fit_transform(table_set)
+        views = _weighed(views, raw, counts)
     has = views.presence.any(axis=1)
     views = views if has.all() else views[has]
     return views, cluster_facts(views, encoder)
+
+
+def _has_counts(values: Any) -> bool:
+    """Whether a table is sparse and holds counts, as of words."""
+    if not hasattr(values, "tocsr"):
+        return False
+    entries = values.data
+    return bool(len(entries) and (entries >= 1.0).all() and (entries % 1.0 == 0.0).all())
+
+
+def _weighed(views: Any, raw: Any, names: list[str]) -> Any:
+    """Views of words by TF-IDF: standardized columns would let the rarest words decide."""
+    from dataclasses import replace
+
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    from coview.views import Views
+
+    aligned = views.to_tables()
+    tables = [
+        replace(table, values=TfidfTransformer(sublinear_tf=True).fit_transform(raw[table.name]))
+        if table.name in names
+        else table
+        for table in aligned.tables
+    ]
+    return Views(replace(aligned, tables=tuple(tables)))

@@ -7,7 +7,15 @@ from typing import Any
 
 from coview.cli._methods import MethodCommand
 
-__all__ = ["CLUSTER_METHODS", "DEFAULT", "ClusterCommand", "ClusterFacts", "ClusterMethod", "chosen_cluster_method"]
+__all__ = [
+    "CLUSTER_METHODS",
+    "DEFAULT",
+    "ClusterCommand",
+    "ClusterFacts",
+    "ClusterMethod",
+    "chosen_cluster_method",
+    "likeness",
+]
 
 DEFAULT = "spectral"
 # Beyond so many samples matrices of all pairs, a view each, would fill the memory.
@@ -99,17 +107,17 @@ def _dense(facts: ClusterFacts) -> str | None:
     return _pairs(facts)
 
 
+def likeness(facts: ClusterFacts) -> Any:
+    """Similarity in every view: by the Gaussian; between rows of words by the angle between them."""
+    from sklearn.metrics.pairwise import cosine_similarity
+
+    if not facts.sparse_views:
+        return "rbf"
+    return {view: cosine_similarity if view in facts.sparse_views else "rbf" for view in facts.widths}
+
+
 def _affinity(**options: Any) -> Make:
-    """Similarities by the Gaussian; between rows of words by the angle between them."""
-
-    def settings(facts: ClusterFacts) -> dict[str, Any]:
-        from sklearn.metrics.pairwise import cosine_similarity
-
-        if not facts.sparse_views:
-            return options
-        return {**options, "kernel": {v: cosine_similarity if v in facts.sparse_views else "rbf" for v in facts.widths}}
-
-    return settings
+    return lambda facts: {**options, "kernel": likeness(facts)}
 
 
 def _disagreement(facts: ClusterFacts) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.metrics.pairwise import cosine_similarity
 
 from coview.cluster import MultiViewSpectralClustering
 from coview.inspection import neighbor_agreement
@@ -175,7 +177,12 @@ def map_section(clusters: Clusters) -> Section | None:
         return None
     rows = np.arange(n) if n <= _MAPPED_SAMPLES else np.sort(np.random.RandomState(0).choice(n, _MAPPED_SAMPLES, False))
     views = clusters.views if len(rows) == n else clusters.views[rows]
-    graph = MultiViewSpectralClustering(3, affinity="sum", sigma="local", n_init=1, random_state=0).fit(views)
+    # Rows of words are alike by the angle between them.
+    kernel = {name: cosine_similarity if hasattr(views[name], "tocsr") else "rbf" for name in views.names}
+    graph = MultiViewSpectralClustering(3, affinity="sum", kernel=kernel, sigma="local", n_init=1, random_state=0)
+    with warnings.catch_warnings():  # of samples that are similar to nothing, which lie in the middle
+        warnings.simplefilter("ignore", UserWarning)
+        graph.fit(views)
     places = pd.DataFrame(graph.embedding_[:, 1:3], columns=["x", "y"])
     looks, names = clusters.looks(), clusters.names[rows]
     agreement = neighbor_agreement(
