@@ -246,7 +246,7 @@ class TestNewData:
             ({"b": tables["b"][["b0"]]}, r"missing are 'b1'"),
             ({"b": tables["b"].assign(more=1.0)}, r"unseen in fit are 'more'"),
             ({"b": np.ones((2, 3))}, r"View 'b' has 3 features, but was fitted with 2"),
-            ([np.ones((2, 3))], r"one name per view; got 2 for 1"),
+            ([np.ones((2, 3))], r"list of 1 tables, but the fit had 2 views: .* dict of those"),
         ]:
             with pytest.raises(ViewError, match=message):
                 model.predict(wrong)

@@ -133,6 +133,11 @@ class MultiViewEstimator(BaseEstimator):  # type: ignore[misc]
                 "Leave view_columns out."
             )
         names = self.view_names_ if not reset and isinstance(X, list | tuple) else None
+        if names is not None and len(names) != len(X):
+            raise ViewError(
+                f"X is a list of {len(X)} tables, but the fit had {len(names)} views: {', '.join(map(repr, names))}. Pass "
+                "one table for each in this order, or a dict of those that the samples have."
+            )
         aligned = read_tables(X, names=names, check_ids=reset)
         if reset:
             self.n_features_in_ = sum(table.n_features for table in aligned.tables)
