@@ -14,12 +14,14 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coview import Views
 from coview.ensemble import ViewEnsembleClassifier, ViewVotingClassifier, result_vector_vote, view_subsets
 from coview.exceptions import ViewError
 from coview.neighbors import HyperplaneKNeighborsClassifier
 from coview.persistence import load_model, save_model
+from coview.semi_supervised import CoEMClassifier, CoTrainingClassifier
 
 ALL_RULES = ["result_vector", "majority", "weighted", "soft", "product", "modified_product", "local_accuracy"]
 LABEL_RULES = ["result_vector", "majority", "weighted", "local_accuracy"]
@@ -383,6 +385,46 @@ def test_few_labels_of_each_class_do_not_turn_answers_round(n_per_class):
         found = ViewEnsembleClassifier(stiff, random_state=0).fit(views, y).score(new, truth)
         assert plain > 0.6
         assert found > plain - 0.1
+
+
+@pytest.mark.parametrize(
+    "model",
+    [CoTrainingClassifier(LinearSVC(), n_rounds=3, random_state=0), CoEMClassifier(max_iter=3, unlabeled_weight=0.1)],
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_other_classifiers_of_single_views_take_declared_classes_in_any_order(model):
+    views, y = problem(n_classes=2)
+    gaps = np.where(np.arange(60) < 40, y, None)
+    plain = clone(model).set_params(classes=["ill", "well"]).fit(views, gaps)
+    other = clone(model).set_params(classes=["well", "ill"]).fit(views, gaps)
+    assert (plain.predict(views) == y).mean() > 0.75
+    assert (other.predict(views) == plain.predict(views)).mean() > 0.9
+
+
+@pytest.mark.parametrize("rule", ["result_vector", "weighted", "local_accuracy"])
+def test_the_order_of_training_samples_and_the_other_new_ones_mean_nothing(rule):
+    views, y = problem(60, missing=0.2, seed=4)
+    order = np.random.default_rng(0).permutation(60)
+    base = HyperplaneKNeighborsClassifier(3)
+    model = ViewEnsembleClassifier(base, selection="forward", combination=rule).fit(views, y)
+    other = clone(model).fit(views[order], y[order])
+    assert other.subsets_ == model.subsets_
+    new = problem(10, missing=0.4, seed=4)[0]
+    expected = model.predict_proba(new)
+    np.testing.assert_allclose(other.predict_proba(new), expected, rtol=1e-9)
+    np.testing.assert_array_equal(np.vstack([model.predict_proba(new[[i]]) for i in range(10)]), expected)
+
+
+CHECKED = [
+    {"estimator": HyperplaneKNeighborsClassifier(3), "selection": "forward", "combination": "result_vector"},
+    {"estimator": GaussianNB(), "combination": "local_accuracy"},
+    {},
+]
+
+
+@parametrize_with_checks([ViewEnsembleClassifier(**kw, missing_label=np.nan, random_state=0) for kw in CHECKED])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
 
 
 def test_limits_and_names_of_subsets():
