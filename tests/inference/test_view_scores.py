@@ -85,6 +85,20 @@ def test_samples_without_held_out_scores_of_a_view_do_not_count_for_it(column):
     np.testing.assert_allclose(fewer.probabilities(new), rest.probabilities(new))
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_held_out_scores_against_the_labels_leave_even_probabilities_in_the_order_of_the_scores(n_classes):
+    codes = np.arange(12) % n_classes
+    signs = signs_of(codes, n_classes)
+    fitted = signs[:, None, :]
+    calibration = ViewScoreCalibration(-fitted, fitted, signs, np.full(n_classes, 1.0 / n_classes))
+    new = np.random.default_rng(0).normal(size=(20, 1, signs.shape[1]))
+    p = calibration.probabilities(new)
+    assert np.abs(p - 1.0 / n_classes).max() < 0.1
+    np.testing.assert_array_equal(p.argmax(axis=1), classes_of_scores(new[:, 0], calibration.shares))
+    if n_classes == 2:
+        np.testing.assert_array_equal(np.argsort(p[:, 1]), np.argsort(new[:, 0, 0]))
+
+
 def test_one_class_is_certain():
     only = ViewScoreCalibration(np.ones((3, 1, 1)), np.ones((3, 1, 1)), np.ones((3, 1)), np.array([1.0]))
     np.testing.assert_array_equal(only.probabilities(np.array([[[-4.0]], [[NAN]]])), [[1.0], [1.0]])

@@ -16,6 +16,8 @@ Array = NDArray[np.float64]
 
 # Labels of a class, and of the others, from which scores of held-out samples are worth more than scores of the fit.
 _ENOUGH = 3
+# Log odds of the largest score of the fit where held-out scores speak against the labels: nearly even, in the order of scores.
+_HARDLY = 0.1
 
 
 def signs_of(codes: NDArray[np.int64], n_classes: int) -> Array:
@@ -95,6 +97,8 @@ class ViewScoreCalibration:
     """Scores of the labeled samples, from which sigmoids for any combination of views follow.
 
     One sigmoid serves all classes, so that the largest score is the most probable class; of two classes it is 1/2 at score 0.
+    Where held-out scores speak against the labels, as those of few labels do by chance, probabilities are nearly even, but keep
+    the order of the scores.
 
     Attributes
     ----------
@@ -165,4 +169,8 @@ def _sigmoid(held: Array, fitted: Array, positive: NDArray[np.bool_]) -> PlattSc
     values, truths = scores[rows].ravel(), positive[rows].ravel()
     if positive.shape[1] == 1:  # the score against a class is minus that for it
         values, truths = np.concatenate([values, -values]), np.concatenate([truths, ~truths])
-    return PlattScaling.fit(values, truths)
+    scaling = PlattScaling.fit(values, truths)
+    largest = float(np.abs(fitted).max(initial=0.0, where=~np.isnan(fitted)))
+    if scaling.slope < 0.0 or not largest > 0.0:
+        return scaling
+    return PlattScaling(-_HARDLY / largest, scaling.offset)
