@@ -1,9 +1,11 @@
 """One clustering of a user's tables: encoded, grouped, and held against the groups of every view alone."""
 
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from coview.cli._cluster_methods import ClusterFacts, ClusterMethod, chosen_cluster_method, likeness
+from coview.cli._layout import progress_bar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,9 +65,12 @@ class ClusterJob:
             suggested: Any = self.gaps.idxmax()
             n_clusters = int(suggested)
         self.n_clusters = n_clusters
-        self.model = self._fit(self.facts, self.views, told=True)
-        self.labels: np.ndarray[Any, Any] = self.model.labels_
-        self.alone = self._views_alone()
+        with progress_bar("clusters") as progress:
+            n_steps = 1 + len(self.views.names) * (self.facts.n_paired > 0)
+            progress(0, n_steps, f"{method}, all views")
+            self.model = self._fit(self.facts, self.views, told=True)
+            self.labels: np.ndarray[Any, Any] = self.model.labels_
+            self.alone = self._views_alone(lambda done, name: progress(done, n_steps, f"{method}, {name} alone"))
 
     def _fit(self, facts: ClusterFacts, views: Any, *, told: bool) -> Any:
         """Fit the method; its warnings are notes where they are of the result."""
@@ -76,14 +81,15 @@ class ClusterJob:
             self.notes += [str(warning.message) for warning in caught if warning.category is not DeprecationWarning]
         return model
 
-    def _views_alone(self) -> "dict[str, np.ndarray[Any, Any]]":
+    def _views_alone(self, progress: Callable[[int, str], None]) -> "dict[str, np.ndarray[Any, Any]]":
         """What the same method finds in each view by itself."""
         import numpy as np
 
         if self.facts.n_paired == 0:
             return {}
         alone = {}
-        for name in self.views.names:
+        for number, name in enumerate(self.views.names, start=1):
+            progress(number, name)
             rows = self.views.rows(name)
             if len(rows) < max(3, (self.n_clusters or 1) + 1):
                 self.notes.append(f"View '{name}' has {len(rows)} samples, too few to be clustered by itself.")

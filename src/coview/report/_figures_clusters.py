@@ -188,7 +188,7 @@ def split_tree(
                 axes.plot([-node.level, -node.level, -child.level], [node.place, child.place, child.place],
                           color=LIGHT[role], linewidth=1.5, solid_capstyle="round")  # fmt: skip
             if looks:
-                axes.plot(-node.level, node.place, marker, color=LIGHT[role], markersize=6)
+                axes.plot(-node.level, node.place, marker, color=LIGHT[role], markersize=6, zorder=3)
         for view, (role, marker) in [(view, looks[view]) for view in used] + [("all views", _TOGETHER)] * together:
             axes.plot([], [], marker, color=LIGHT[role], linestyle="-", label=shorten(view))
         top = nodes[-1].level
