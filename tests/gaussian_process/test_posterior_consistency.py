@@ -494,12 +494,23 @@ def test_a_search_cut_short_says_so():
 def test_views_emptied_by_a_dear_divergence_are_named():
     blocks, y, _ = draw(6, n=30, missing=False, unlabeled=False)
     parameters = {"kernel": ConstantKernel(1.0) * RBF(2.0), "jitter": 1e-2}
-    with pytest.warns(UserWarning, match=r"explains the labels better than noise alone.*consistency=10\.0"):
+    with pytest.warns(UserWarning, match=r"explains the labels better than a constant and noise.*consistency=10\.0"):
         PosteriorConsistencyGPClassifier(**parameters, consistency=10.0).fit(blocks[:2], y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         PosteriorConsistencyGPClassifier(**parameters, consistency=1e-4).fit(blocks[:2], y)
         fixed().fit(blocks, y)
+
+
+def test_numbers_far_from_zero_that_end_as_a_constant_are_named():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(80, 3))
+    B = A[:, :2] + 0.3 * rng.normal(size=(80, 2))
+    y = np.where(np.arange(80) < 14, 2 * A[:, 0] + 50, np.nan)
+    with pytest.warns(UserWarning, match=r"better than a constant and noise.*normalize_y=True"):
+        PosteriorConsistencyGPRegressor().fit([A, B], y)
+    model = PosteriorConsistencyGPRegressor(normalize_y=True, consistency=1e-3).fit([A, B], y)
+    assert model.score([A[14:], B[14:]], 2 * A[14:, 0] + 50) > 0.3
 
 
 def test_posteriors_that_say_nothing_have_a_gradient():

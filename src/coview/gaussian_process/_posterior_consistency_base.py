@@ -176,10 +176,13 @@ class PosteriorConsistencyModel(MultiViewEstimator):
         known = [self._targets[rows[self._labeled[rows]]] for rows in self._rows]
         alone = np.array([_log_evidence_of_noise(targets) for targets in known])
         if (self.log_marginal_likelihoods_ <= alone + _WORTH)[self._told].all():
+            # Numbers far from zero are described by a nearly constant function first.
+            numbers = getattr(self, "normalize_y", None) is False
             warnings.warn(
-                "No view explains the labels better than noise alone would. A divergence between views that costs more than "
-                f"they explain does this (consistency={self.consistency!r}, jitter={self.jitter!r}): lower consistency, raise "
-                "jitter, or choose by PosteriorConsistencyGPClassifierCV.",
+                "No view explains the labels better than a constant and noise would. A divergence between views that costs more "
+                f"than they explain does this (consistency={self.consistency!r}, jitter={self.jitter!r}): lower consistency, "
+                "raise jitter, or choose by PosteriorConsistencyGPClassifierCV."
+                + (" Numbers whose mean is not zero want normalize_y=True." if numbers else ""),
                 UserWarning,
                 stacklevel=4,
             )
@@ -285,9 +288,19 @@ class PosteriorConsistencyModel(MultiViewEstimator):
 
 
 def _log_evidence_of_noise(targets: Array) -> float:
-    """Largest log density of targets (n, C) that are noise of one variance."""
-    variance = float(np.square(targets).mean()) if targets.size else 1.0
-    return -0.5 * targets.size * float(np.log(2.0 * np.pi * max(variance, np.finfo(np.float64).tiny)) + 1.0)
+    """Largest log density of targets (n, C) that are noise of one variance about zero, or about a constant that is no larger."""
+    if not targets.size:
+        return -0.5 * targets.size * float(np.log(2.0 * np.pi) + 1.0)
+    n, tiny = len(targets), np.finfo(np.float64).tiny
+    means = targets.mean(axis=0)
+    about_zero = max(float(np.square(targets).mean()), tiny)
+    about_means = max(float(np.square(targets - means).mean()), tiny)
+    noise = targets.size * (np.log(2.0 * np.pi * about_zero) + 1.0)
+    # A constant of variance c^2, its own square: one direction of each function has the variance s^2 + n c^2.
+    spread = about_means + n * np.square(means)
+    constant = targets.size * (np.log(2.0 * np.pi * about_means) + 1.0)
+    constant += float((np.log(spread / about_means) + n * np.square(means) / spread).sum())
+    return -0.5 * float(min(noise, constant))
 
 
 def _weights(values: Any, names: list[str]) -> Array:
