@@ -168,7 +168,8 @@ class HyperplaneKNeighborsClassifier(LabeledNeighbors):
         labels : ndarray of shape (n_samples,)
             The most frequent class where a sample has no view, or views that no training sample has together.
         """
-        return np.asarray(self.classes_[self._codes_of(self.class_distances(X))])
+        codes = self._codes_of(self.class_distances(X))  # raises before the fit
+        return np.asarray(self.classes_[codes])
 
     def _codes_of(self, distances: Array) -> NDArray[np.intp]:
         """Nearest classes; for a sample that no other is comparable with, the most frequent class."""
@@ -185,7 +186,8 @@ class HyperplaneKNeighborsClassifier(LabeledNeighbors):
     @property
     def loo_labels_(self) -> NDArray[Any]:
         """What the other training samples say of each."""
-        return np.asarray(self.classes_[self._codes_of(self.loo_class_distances_)])
+        codes = self._codes_of(self.loo_class_distances_)
+        return np.asarray(self.classes_[codes])
 
     @property
     def loo_probabilities_(self) -> Array:
