@@ -60,7 +60,7 @@ class CoEMClassifier(ViewwiseClassifier):
     n_iter_ : int
         Passes made.
     converged_ : bool
-    changes_ : ndarray of shape (n_iter_,)
+    changes_ : ndarray of shape (n_passes,)
         Largest change of a probability in each pass.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of the training samples.
