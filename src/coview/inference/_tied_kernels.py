@@ -33,8 +33,8 @@ class TiedKernels:
 
     .. math:: \sum_v \gamma_v \|f_v\|^2 + \frac{\gamma_C}{n} \sum_{v<w} \sum_{i\ \mathrm{with\ both}} (f_v(x_i) - f_w(x_i))^2
 
-    is a squared norm of :math:`(f_1, \ldots, f_m)` with a kernel of its own between (sample, view) pairs. What the views should be
-    fitted to needs that kernel between labeled pairs only, which is found once for any loss.
+    is a squared norm of :math:`(f_1, \ldots, f_m)` with a kernel of its own between (sample, view) pairs. What the views should
+    be fitted to needs that kernel between labeled pairs only, which is found once for any loss.
 
     Attributes
     ----------
