@@ -230,7 +230,9 @@ class LabeledRegressorMixin(RegressorMixin):  # type: ignore[misc]
         return float(r2_score(targets[rows], self.predict(_labeled_part(views, rows)), sample_weight=weights))
 
 
-def check_answerable(answerable: NDArray[np.bool_], views: Views, no_view: str, remedy: str) -> None:
+def check_answerable(
+    answerable: NDArray[np.bool_], views: Views, no_view: str, remedy: str, *, usable: str = "that training had"
+) -> None:
     """Raise unless every sample has a view to be judged by, or the prior may answer.
 
     Parameters
@@ -239,17 +241,29 @@ def check_answerable(answerable: NDArray[np.bool_], views: Views, no_view: str, 
     views : Views
     no_view : {"raise", "prior"}
     remedy : str
-        What the message advises.
+        What the message advises, a sentence.
+    usable : str, default="that training had"
+        What such views are: "in which two classes had labels".
 
     Raises
     ------
     ViewError
-        If ``no_view="raise"`` and a sample has no such view; it names the first ones.
+        If ``no_view="raise"`` and a sample has no such view: how many of how many, the first of them, and the remedy.
+
+    Examples
+    --------
+    >>> from coview import Views
+    >>> from coview.base import check_answerable
+    >>> views = Views({"a": [[1.0], [float("nan")]], "b": [[float("nan")], [2.0]]})
+    >>> check_answerable(views.presence[:, 0], views, "prior", "Give them a view.")
+    >>> check_answerable(views.presence[:, 0], views, "raise", "Give them a view.")
+    Traceback (most recent call last):
+    coview.exceptions.ViewError: Every sample must have a view that training had; 1 of 2 have none: '1'. Give them a view.
     """
     if no_view == "raise" and not answerable.all():
         lost = np.flatnonzero(~answerable)
         raise ViewError(
-            f"Every sample must have a view that training had; {lost.size} of {len(views)} have none: "
+            f"Every sample must have a view {usable}; {lost.size} of {len(views)} have none: "
             f"{some(views.index[lost])}. {remedy}"
         )
 

@@ -50,7 +50,7 @@ def test_groups_in_incomplete_views_and_in_new_samples(model):
     assert adjusted_rand_score(new_truth, model.predict({"b": new[1]})) > 0.6
     presence[4] = False
     incomplete = Views(blocks, names=["a", "b", "c"], presence=presence)
-    with pytest.raises(ViewError, match="1 samples have no view"):
+    with pytest.raises(ViewError, match=r"1 of \d+ have none: '4'\. Leave them out"):
         model.fit(incomplete)
 
 

@@ -103,7 +103,7 @@ def test_samples_without_views_are_named_in_fit_and_prediction(model):
     presence[3] = False
     whole = [np.nan_to_num(block) for block in with_an_empty_sample(blocks, 3)]
     gap = Views(dict(zip("abc", whole, strict=True)), presence=presence)
-    with pytest.raises(ViewError, match=r"1 have none: .*3.*no_view='prior'"):
+    with pytest.raises(ViewError, match=r"1 of 15 have none: .*3.*no_view='prior'"):
         model.fit(gap, np.insert(y, 3, np.nan))
     present = Views(frames)
     model.fit(present, pd.Series(np.insert(y, 3, np.nan), index=ids).reindex(present.index).to_numpy())
@@ -111,7 +111,7 @@ def test_samples_without_views_are_named_in_fit_and_prediction(model):
         {name: pd.DataFrame(np.nan_to_num(b), index=ids[:14]) for name, b in zip("abc", blocks, strict=True)},
         presence=np.delete(presence, 0, axis=0),
     )
-    with pytest.raises(ViewError, match=r"1 of 14 samples have no view that training had: 'patient 2'"):
+    with pytest.raises(ViewError, match=r"view that training had; 1 of 14 have none: 'patient 2'"):
         model.predict(new)
 
 
@@ -125,7 +125,7 @@ def test_a_view_that_nobody_had_in_training_does_not_count(form, no_view):
     model = classifier(form, no_view=no_view).fit(blocks, y)
     new = [np.full((2, 2), np.nan), np.array([[0.1, 0.2, 0.3], [np.nan] * 3]), np.array([[1.0], [1.0]])]
     if no_view == "raise":
-        with pytest.raises(ViewError, match="1 of 2 samples have no view that training had: '1'"):
+        with pytest.raises(ViewError, match="view that training had; 1 of 2 have none: '1'"):
             model.predict_proba(new)
         return
     p = model.predict_proba(new)
@@ -202,8 +202,10 @@ def test_a_sample_that_lacks_the_one_view_asked_for_is_named():
     views, signal = problem()
     model = classifier("mean").fit(views, labels(signal, 9))
     lacking = np.flatnonzero(~views.presence[:, 0])
-    with pytest.raises(ViewError, match=f"{lacking.size} of 16 samples .*'{lacking[0]}'"):
-        model.predict_proba(views, view=views.names[0])
+    name = views.names[0]
+    message = f"view '{name}' that training had; {lacking.size} of 16 have none: '{lacking[0]}'"
+    with pytest.raises(ViewError, match=message):
+        model.predict_proba(views, view=name)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -124,7 +124,7 @@ def test_missing_views(model):
     assert (model.predict({"a": new_a}) == new_y).mean() > 0.6
     both = Views([new_a, new_b], names=["a", "b"], presence=np.repeat([[True, True], [False, False]], 30, axis=0))
     np.testing.assert_allclose(model.predict_proba(both)[30:], np.tile(model.class_shares_, (30, 1)))
-    with pytest.raises(ViewError, match=r"30 samples have no view.*no_view='prior'"):
+    with pytest.raises(ViewError, match=r"30 of 60 have none: .*no_view='prior'"):
         type(model)(no_view="raise").fit(views, y).predict(both)
 
 

@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, MultiViewEstimator, StrOptions
 from coview.cluster._affinities import ViewAffinity
+from coview.cluster._presence import check_has_view
 from coview.cluster._rounding import fit_rounding
-from coview.cluster._spectral_views import affinities_to_training, fit_affinities, refuse_without_view
+from coview.cluster._spectral_views import affinities_to_training, fit_affinities
 from coview.inference import (
     AffinityView,
     affinity_embedding,
@@ -74,7 +75,7 @@ class _AgreeingSpectra(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"n_samples={len(views)} is too few for n_clusters={self.n_clusters}: two at least, one each."
             )
-        refuse_without_view(views)
+        check_has_view(views)
         random_state = check_random_state(self.random_state)
         self._affinities = fit_affinities(self, views, random_state)
         self._presence = np.asarray(views.presence)

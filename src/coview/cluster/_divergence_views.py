@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coview.cluster._spectral_views import refuse_without_view
+from coview.cluster._presence import check_has_view
 from coview.exceptions import ViewError
 from coview.inference import BregmanView, bregman_divergence
 from coview.views import Views, some, value_per_view
@@ -17,7 +17,7 @@ __all__ = ["bregman_views"]
 
 def bregman_views(views: Views, divergences: Any, weights: Any, *, what: str = "divergence") -> list[BregmanView]:
     """One ``BregmanView`` per view, all of full height; raises where rows are sparse or outside the domain."""
-    refuse_without_view(views)
+    check_has_view(views)
     found = []
     chosen = value_per_view(divergences, views.names, what)
     for name, divergence, weight in zip(views.names, chosen, _checked_weights(weights, views.names), strict=True):

@@ -17,8 +17,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, MultiViewEstimator, StrOptions
+from coview.cluster._presence import check_has_view
 from coview.cluster._rounding import first_appearance
-from coview.cluster._spectral_views import refuse_without_view
 from coview.inference import MeansView, multi_view_k_means
 from coview.views import Views, value_per_view
 
@@ -128,7 +128,7 @@ class MultiViewKMeans(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
         """
         self._validate_params()
         views = self._validate_views(X, reset=True)
-        refuse_without_view(views)
+        check_has_view(views)
         if len(views) < self.n_clusters:
             raise ValueError(f"n_samples={len(views)} must be at least n_clusters={self.n_clusters}.")
         # Distances are taken from each view's mean: far from the origin they would be differences of large numbers.
@@ -206,7 +206,7 @@ class MultiViewKMeans(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "labels_")
         views = self._validate_views(X, reset=False)
-        refuse_without_view(views)
+        check_has_view(views)
         total = np.zeros((len(views), self.n_clusters))
         for view, centers in zip(self._blocks(views), self._centers, strict=True):
             total[view.places] += view.costs(centers, view.norms())

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from coview.cluster._affinities import ViewAffinity, fit_affinity
 from coview.cluster._fused_affinity import CoTrainingAffinity, SharedViewsAffinity
+from coview.cluster._presence import check_has_view
 from coview.exceptions import ViewError
 from coview.inference import SpectralEmbedding, affinity_embedding, disagreement_embedding
 from coview.labels import encode_labels
@@ -24,7 +25,6 @@ __all__ = [
     "affinities_to_training",
     "check_similar_to_something",
     "fit_affinities",
-    "refuse_without_view",
 ]
 
 Array = NDArray[np.float64]
@@ -189,7 +189,7 @@ class FusedGraph:
     def fit(cls, model: Any, views: Views, random_state: np.random.RandomState) -> FusedGraph:
         """Fuse and embed."""
         presence = np.asarray(views.presence)
-        refuse_without_view(views)
+        check_has_view(views)
         affinities = fit_affinities(model, views, random_state)
         fusion: SharedViewsAffinity | CoTrainingAffinity
         if model.affinity == "co_training":
@@ -212,15 +212,6 @@ class FusedGraph:
             training = [affinity.training() for affinity in self.affinities]
             return [self.embedding.new_rows(0, self.fusion.to_training(values, np.asarray(views.presence), training))]
         return [self.embedding.new_rows(0, self.fusion.to_training(values, np.asarray(views.presence)))]
-
-
-def refuse_without_view(views: Views) -> None:
-    """Raise where a sample has no view."""
-    nobody = np.flatnonzero(~views.presence.any(axis=1))
-    if len(nobody):
-        raise ViewError(
-            f"{len(nobody)} samples have no view, so nothing says where they belong: {some(views.index[nobody])}. Leave them out."
-        )
 
 
 def check_similar_to_something(rows: Array, views: Views) -> None:

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from coview.base import Interval, MultiViewEstimator, StrOptions
+from coview.base import Interval, MultiViewEstimator, StrOptions, check_answerable
 from coview.exceptions import ViewError
 from coview.gaussian_process._consensus_posterior import ConsensusPosterior, scoring_posterior
 from coview.gaussian_process._evidence import evidence_around
@@ -32,7 +32,6 @@ from coview.gaussian_process._similarity import average_similarity
 from coview.gaussian_process._stored_average import restored_average, stored_average
 from coview.gaussian_process._tables import explanation_table, trust_columns
 from coview.gaussian_process._user_settings import settings_from
-from coview.inference import rows_without_view
 from coview.views import Views, labels_from_plain, plain_labels, some
 
 __all__ = ["BayesianCoTraining"]
@@ -92,13 +91,10 @@ class BayesianCoTraining(MultiViewEstimator):
         """
         self._validate_params()
         views = self._validate_views(X, reset=True)
-        empty = rows_without_view(views.presence)
-        if empty.size and self.no_view == "raise":
-            raise ViewError(
-                f"Every sample must have a view; {empty.size} have none: {some(views.index[empty])}. Drop these samples, or set "
-                "no_view='prior' to leave them out of the fit and answer for them from the prior."
-            )
-        kept = np.flatnonzero(views.presence.any(axis=1))
+        answerable = np.asarray(views.presence.any(axis=1))
+        remedy = "Drop these samples, or set no_view='prior' to leave them out of the fit and answer for them from the prior."
+        check_answerable(answerable, views, self.no_view, remedy)
+        kept = np.flatnonzero(answerable)
         if not kept.size:
             raise ViewError("No sample has any view, so there is nothing to learn from.")
         names = views.names
@@ -277,14 +273,10 @@ class BayesianCoTraining(MultiViewEstimator):
             if view not in views.names:
                 raise ViewError(f"view must be one of {views.names}; got {view!r}.")
             presence = presence & (np.array(views.names) == view)
+        remedy = "Give them a view, or fit with no_view='prior' to answer from the prior."
+        usable = "that training had" if view is None else f"{view!r} that training had"
+        check_answerable(np.asarray(presence.any(axis=1)), views, self.no_view, remedy, usable=usable)
         answerable = np.flatnonzero(presence.any(axis=1))
-        if answerable.size < views.n_samples and self.no_view == "raise":
-            lost = np.flatnonzero(~presence.any(axis=1))
-            missing = "view that training had" if view is None else f"view {view!r}, or training had none"
-            raise ViewError(
-                f"{lost.size} of {views.n_samples} samples have no {missing}: {some(views.index[lost])}. "
-                "Give them a view, or fit with no_view='prior' to answer from the prior."
-            )
         starts = range(0, answerable.size, _BLOCK_ROWS)
         parts = (answerable[start : start + _BLOCK_ROWS] for start in starts)
         return views, ((rows, presence[rows]) for rows in parts)

@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from coview.base import MultiViewEstimator, StrOptions
-from coview.exceptions import ViewError
+from coview.base import MultiViewEstimator, StrOptions, check_answerable
 from coview.gaussian_process._planning import fixed_setting
 from coview.gaussian_process._prepared import PreparedViews
 from coview.gaussian_process._prior_bank import PriorBank
 from coview.gaussian_process._stored_settings import restored_settings, stored_settings
-from coview.inference import ConsensusPrior, Prior, combine_experts, rows_without_view
+from coview.inference import ConsensusPrior, Prior, combine_experts
 
 __all__ = ["CoTrainingKernelTransformer"]
 
@@ -70,11 +69,7 @@ class CoTrainingKernelTransformer(TransformerMixin, MultiViewEstimator):  # type
         """Compute the training covariance."""
         self._validate_params()
         views = self._validate_views(X, reset=True)
-        empty = rows_without_view(views.presence)
-        if empty.size:
-            raise ViewError(
-                f"Every sample must have a view; {empty.size} have none, the first {views.index[empty[0]]!r}."
-            )
+        check_answerable(np.asarray(views.presence.any(axis=1)), views, "raise", "Drop these samples.")
         self._rows = np.arange(views.n_samples)
         blocks = [views[name] for name in views.names]
         bank = PriorBank(views.names, blocks, views.presence, self.kernel, self.latent, 0)
@@ -108,12 +103,8 @@ class CoTrainingKernelTransformer(TransformerMixin, MultiViewEstimator):  # type
         """Covariance of new samples with the training samples (n_new, n_samples)."""
         check_is_fitted(self)
         views = self._validate_views(X, reset=False)
-        lost = np.flatnonzero(~(views.presence & self._prepared.bank.presence.any(axis=0)).any(axis=1))
-        if lost.size:
-            raise ViewError(
-                f"{lost.size} of {views.n_samples} samples have no view that training had, the first "
-                f"{views.index[lost[0]]!r}. Give them a view, or leave them out."
-            )
+        seen = views.presence & self._prepared.bank.presence.any(axis=0)
+        check_answerable(np.asarray(seen.any(axis=1)), views, "raise", "Give them a view, or leave them out.")
         bank, prior = self._prepared.bank, self._prior()
         new = bank.new([views[name] for name in views.names], views.presence).inputs(self._setting)
         if not isinstance(prior, ConsensusPrior):

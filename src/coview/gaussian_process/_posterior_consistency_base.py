@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from coview.base import Interval, MultiViewEstimator, StrOptions
+from coview.base import Interval, MultiViewEstimator, StrOptions, check_answerable
 from coview.exceptions import ViewError
 from coview.gaussian_process._consistency_objective import ConsistencyObjective, ExactView, LowRankView
 from coview.gaussian_process._consistency_search import search_parameters
@@ -22,7 +22,7 @@ from coview.gaussian_process._user_settings import numbers_per_view
 from coview.inference import PosteriorConsistency, combine_view_moments
 from coview.kernels import KernelLike, PrecomputedKernel, diagonal, gram, kernel_per_view, resolve_kernel
 from coview.linalg import CholeskyFactor, one_blas_thread
-from coview.views import Views, some
+from coview.views import Views
 
 __all__ = ["PosteriorConsistencyModel"]
 
@@ -56,7 +56,7 @@ class PosteriorConsistencyModel(MultiViewEstimator):
     def _take(self, views: Views, targets: Array, labeled: NDArray[np.bool_]) -> Parameters:
         """Keep the training samples; kernels and noise at the start."""
         answerable = np.asarray(views.presence.any(axis=1))
-        self._check_answerable(answerable, views, "Drop these samples, or set no_view='prior'.")
+        check_answerable(answerable, views, self.no_view, "Drop these samples, or set no_view='prior'.")
         names = views.names
         self._targets, self._labeled, self.n_iter_ = targets, labeled, 1
         self._views = views
@@ -229,17 +229,9 @@ class PosteriorConsistencyModel(MultiViewEstimator):
                 rows = views.rows(name)
                 means[j, rows], variances[j, rows] = self._moments(j, views[name])
         combined = combine_view_moments(means, variances, self.noise_variances_, self._weights)
-        self._check_answerable(~np.isnan(combined[1]), views, "Give them a view, or fit with no_view='prior'.")
+        remedy = "Give them a view, or fit with no_view='prior'."
+        check_answerable(~np.isnan(combined[1]), views, self.no_view, remedy)
         return combined
-
-    def _check_answerable(self, answerable: NDArray[np.bool_], views: Views, remedy: str) -> None:
-        """Every sample has a view, unless the prior may answer."""
-        if self.no_view == "raise" and not answerable.all():
-            lost = np.flatnonzero(~answerable)
-            raise ViewError(
-                f"Every sample must have a view that training had; {lost.size} of {len(views)} have none: "
-                f"{some(views.index[lost])}. {remedy}"
-            )
 
     def _read(self, X: Any) -> Views:
         check_is_fitted(self, "objective_")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from coview.base import Interval, LabeledClassifierMixin, MultiViewEstimator, StrOptions
+from coview.base import Interval, LabeledClassifierMixin, MultiViewEstimator, StrOptions, check_answerable
 from coview.exceptions import ViewError
 from coview.inference import (
     LogisticDesign,
@@ -34,7 +34,7 @@ from coview.linear_model._logistic_parameters import (
     warn_of_iterations,
     with_constant,
 )
-from coview.views import Views, some
+from coview.views import Views
 
 __all__ = ["CoRegularizedLogisticRegression"]
 
@@ -215,7 +215,8 @@ class CoRegularizedLogisticRegression(LabeledClassifierMixin, MultiViewEstimator
         self.classes_, codes = encode_labels(
             target, missing_label=self.missing_label, classes=self.classes, min_classes=2
         )
-        self._check_views(np.asarray(views.presence.any(axis=1)), views, "Drop these samples, or set no_view='prior'.")
+        remedy = "Drop these samples, or set no_view='prior'."
+        check_answerable(np.asarray(views.presence.any(axis=1)), views, self.no_view, remedy)
         self._seen_views = np.asarray(views.presence.any(axis=0))
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         signs = [np.where(codes == c, 1.0, -1.0) for c in positives]
@@ -435,14 +436,5 @@ class CoRegularizedLogisticRegression(LabeledClassifierMixin, MultiViewEstimator
                 rows = views.rows(name)
                 total[rows] += views[name] @ part.T + constants[:, j]
                 count[rows] += 1.0
-        self._check_views(count > 0.0, views, "Give them a view, or fit with no_view='prior'.")
+        check_answerable(count > 0.0, views, self.no_view, "Give them a view, or fit with no_view='prior'.")
         return np.asarray(total / np.maximum(count, 1.0)[:, None])
-
-    def _check_views(self, answerable: NDArray[np.bool_], views: Views, remedy: str) -> None:
-        """Every sample has a view, unless the prior may answer."""
-        if self.no_view == "raise" and not answerable.all():
-            lost = np.flatnonzero(~answerable)
-            raise ViewError(
-                f"Every sample must have a view that training had; {lost.size} of {len(views)} have none: "
-                f"{some(views.index[lost])}. {remedy}"
-            )

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from coview.base import LabeledClassifierMixin, MultiViewEstimator
-from coview.exceptions import ViewError
+from coview.base import LabeledClassifierMixin, MultiViewEstimator, check_answerable
 from coview.labels import encode_labels
-from coview.views import Views, some
+from coview.views import Views
 
 __all__ = ["LabeledNeighbors"]
 
@@ -34,7 +33,7 @@ class LabeledNeighbors(LabeledClassifierMixin, MultiViewEstimator):
 
     def _keep(self, X: Any, y: Any) -> None:
         views, y = self._validate_views_target(X, y, reset=True)
-        _refuse_without_view(views, self.no_view)
+        self._check_views(views)
         self.classes_, self._codes = encode_labels(y, allow_missing=False)
         self.class_shares_ = np.bincount(self._codes, minlength=len(self.classes_)) / len(self._codes)
         self._training = views
@@ -43,7 +42,7 @@ class LabeledNeighbors(LabeledClassifierMixin, MultiViewEstimator):
         """New samples; raises where one has no view and ``no_view`` is "raise"."""
         check_is_fitted(self, "classes_")
         views = self._validate_views(X, reset=False)
-        _refuse_without_view(views, self.no_view)
+        self._check_views(views)
         return views
 
     def __sklearn_tags__(self) -> Any:
@@ -51,11 +50,7 @@ class LabeledNeighbors(LabeledClassifierMixin, MultiViewEstimator):
         tags.target_tags.required = True
         return tags
 
-
-def _refuse_without_view(views: Views, no_view: str) -> None:
-    nobody = np.flatnonzero(~views.presence.any(axis=1))
-    if len(nobody) and no_view == "raise":
-        raise ViewError(
-            f"{len(nobody)} samples have no view, so no sample is near: {some(views.index[nobody])}. Give them a view, leave "
-            "them out, or set no_view='prior' for the shares of the classes."
-        )
+    def _check_views(self, views: Views) -> None:
+        """Every sample has a view, unless the shares of the classes may answer."""
+        remedy = "Give them a view, leave them out, or set no_view='prior' for the shares of the classes."
+        check_answerable(np.asarray(views.presence.any(axis=1)), views, self.no_view, remedy)

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from coview.exceptions import ViewError
-from coview.views import Views, some
+from coview.base import check_answerable
+from coview.views import Views
 
 __all__ = ["check_at_hand", "count_at_hand"]
 
@@ -64,9 +64,4 @@ def check_at_hand(views: Views, names: Iterable[str], *, usable: str, remedy: st
     >>> from coview.viewwise import check_at_hand
     >>> check_at_hand(Views({"a": [[1.0], [2.0]]}), ["a"], usable="that had labels", remedy="Drop them.")
     """
-    lost = np.flatnonzero(count_at_hand(views, names) == 0)
-    if lost.size:
-        raise ViewError(
-            f"Every sample must have a view {usable}; {lost.size} of {len(views)} have none: "
-            f"{some(views.index[lost])}. {remedy}"
-        )
+    check_answerable(count_at_hand(views, names) > 0, views, "raise", remedy, usable=usable)
