@@ -104,7 +104,7 @@ def test_bad_input():
         MultiViewKMeans(7).fit(blocks)
     with pytest.raises(ValueError, match="init must hold one table of centers per view"):
         MultiViewKMeans(2, init=[np.ones((2, 3))]).fit(blocks)
-    with pytest.raises(ViewError, match="view_weights must have one entry per view"):
+    with pytest.raises(ValueError, match="view_weights must be one number, or one for each of the 2 views"):
         MultiViewKMeans(2, view_weights=[1.0]).fit(blocks)
     presence[2] = False
     with pytest.raises(ViewError, match=r"1 of 6 have none: '2'\. Leave them out"):

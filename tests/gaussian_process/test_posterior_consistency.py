@@ -443,9 +443,10 @@ def test_consistent_set_is_where_every_view_finds_the_label():
 
 
 BAD = {
-    "noise_variance must be positive": {"noise_variance": [0.1, 0.0, 0.1]},
-    "noise_variance must be one number or one per view": {"noise_variance": [0.1, 0.1]},
-    "view_weights must be finite, not negative and not all 0": {"view_weights": [0.0, 0.0, 0.0]},
+    "noise_variance must be finite and positive": {"noise_variance": [0.1, 0.0, 0.1]},
+    "noise_variance must be one number, or one for each of the 3 views": {"noise_variance": [0.1, 0.1]},
+    "view_weights must not all be 0": {"view_weights": [0.0, 0.0, 0.0]},
+    "view_weights must be finite and not negative": {"view_weights": [1.0, -1.0, 1.0]},
     "consistency must be one number, or a symmetric matrix over the 3 views": {"consistency": [[0, 1], [1, 0]]},
     "consistency must be one number": {"consistency": -1.0},
     "consistency must be one number, or a symmetric": {"consistency": TIES + np.triu(TIES)},

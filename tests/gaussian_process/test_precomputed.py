@@ -161,7 +161,7 @@ def test_one_kernel_per_view_by_position_or_by_name():
 @pytest.mark.parametrize(
     ("parameter", "value", "message"),
     [
-        ("kernel", {"a": "rbf", "b": "rbf"}, r"without a kernel: \['c'\]"),
+        ("kernel", {"a": "rbf", "b": "rbf"}, r"without a value: \['c'\]"),
         ("kernel", ["rbf", "rbf"], r"one entry per view \(3\); got 2"),
         ("kernel", "polynomial", "got 'polynomial'"),
         ("view_variances", {"a": 1.0, "b": 1.0}, r"without a value: \['c'\]"),

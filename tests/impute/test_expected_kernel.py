@@ -217,7 +217,7 @@ class TestGamma:
             ([0.1, 0.2, 0.3], r"one for each view \(2\) or one for each feature \(4\); got an array of shape \(3,\)"),
             ([0.1, -0.2], r"gamma must be finite and not negative; it is -0.2 for feature 3"),
             (np.nan, "it is nan for feature 0"),
-            ({"a": 1.0}, r"gamma must name every view once; unknown: \[\], without a gamma: \['b'\]"),
+            ({"a": 1.0}, r"gamma must name every view once; unknown: \[\], without a value: \['b'\]"),
             ({"a": 1.0, "b": 1.0, "c": 1.0}, r"unknown: \['c'\]"),
             ({"a": [1.0, 2.0], "b": 1.0}, r"gamma of view 'a' must be one number or one for each of its 3 features"),
             ("wide", "gamma must be a number or an array of numbers; got 'wide'"),

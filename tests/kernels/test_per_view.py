@@ -152,7 +152,7 @@ def test_one_kernel_per_view_by_position_or_name():
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
-        ({"a": "rbf"}, r"without a kernel: \['b'\]"),
+        ({"a": "rbf"}, r"without a value: \['b'\]"),
         ({"a": "rbf", "b": "rbf", "c": "rbf"}, r"unknown: \['c'\]"),
         (["rbf"], r"one entry per view \(2\); got 1"),
         ("gauss", "must be a kernel object .* got 'gauss'"),

@@ -254,9 +254,12 @@ def test_a_sample_without_views():
     [
         ({"ridge": [1.0, 2.0]}, "each of the 9 features"),
         ({"ridge": [-1.0] * 9}, "ridge must be finite and not negative"),
-        ({"smoothness": [1.0]}, "each of the 3 views"),
-        ({"smoothness": {"view_0": 1.0, "veiw_1": 1.0}}, "views that are not there: veiw_1"),
-        ({"smoothness": {"view_0": 1.0}}, "lacks view_1, view_2"),
+        ({"smoothness": [1.0]}, "one for each of the 3 views"),
+        (
+            {"smoothness": {"view_0": 1.0, "veiw_1": 1.0}},
+            r"unknown: \['veiw_1'\], without a value: \['view_1', 'view_2'\]",
+        ),
+        ({"smoothness": {"view_0": 1.0}}, r"without a value: \['view_1', 'view_2'\]"),
         ({"smoothness": 1.0, "smoothness_kernel_variance": [0.0, 1.0, 1.0]}, "finite and positive"),
         ({"learn": True, "hyper_priors": {"rigde": (1, 1)}}, "rigde"),
         ({"learn": True, "hyper_priors": {"ridge": 1.0}}, "pair of positive numbers"),

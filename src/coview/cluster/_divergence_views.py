@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from coview.cluster._presence import check_has_view
 from coview.exceptions import ViewError
 from coview.inference import BregmanView, bregman_divergence
-from coview.views import Views, some, value_per_view
+from coview.views import Views, numbers_per_view, some, value_per_view
 
 __all__ = ["bregman_views"]
 
@@ -20,7 +20,8 @@ def bregman_views(views: Views, divergences: Any, weights: Any, *, what: str = "
     check_has_view(views)
     found = []
     chosen = value_per_view(divergences, views.names, what)
-    for name, divergence, weight in zip(views.names, chosen, _checked_weights(weights, views.names), strict=True):
+    given = numbers_per_view(1.0 if weights is None else weights, views.names, "view_weights", positive=True)
+    for name, divergence, weight in zip(views.names, chosen, given.tolist(), strict=True):
         measure = bregman_divergence(divergence)
         block = np.asarray(_dense(views, name), dtype=np.float64)
         outside = ~measure.allowed(block)
@@ -46,12 +47,3 @@ def _dense(views: Views, name: str) -> NDArray[np.float64]:
             "that fits, or reduce it, say with sklearn.decomposition.TruncatedSVD or NMF."
         )
     return np.asarray(block)
-
-
-def _checked_weights(weights: Any, names: list[str]) -> list[float]:
-    if weights is None:
-        return [1.0] * len(names)
-    values = [float(weight) for weight in value_per_view(weights, names, "view_weights")]
-    if not all(np.isfinite(value) and value > 0.0 for value in values):
-        raise ValueError(f"view_weights must be positive and finite; got {values}.")
-    return values

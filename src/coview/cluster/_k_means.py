@@ -20,7 +20,7 @@ from coview.base import Interval, MultiViewEstimator, StrOptions
 from coview.cluster._presence import check_has_view
 from coview.cluster._rounding import first_appearance
 from coview.inference import MeansView, multi_view_k_means
-from coview.views import Views, value_per_view
+from coview.views import Views, numbers_per_view
 
 __all__ = ["MultiViewKMeans"]
 
@@ -165,10 +165,8 @@ class MultiViewKMeans(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
         if self.view_weights is None:
             blocks = zip(views.names, self._offsets, strict=True)
             return {name: 1.0 / _variance(self._scaled(views[name], offset)) for name, offset in blocks}
-        values = [float(w) for w in value_per_view(self.view_weights, list(views.names), "view_weights")]
-        if not all(np.isfinite(w) and w > 0.0 for w in values):
-            raise ValueError(f"view_weights must be positive and finite; got {values}.")
-        return dict(zip(views.names, values, strict=True))
+        given = numbers_per_view(self.view_weights, views.names, "view_weights", positive=True)
+        return dict(zip(views.names, given.tolist(), strict=True))
 
     def _scaled(self, block: Any, offset: Array) -> Any:
         if self.geometry == "spherical" and block.shape[0]:

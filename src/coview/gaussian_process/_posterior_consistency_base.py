@@ -18,11 +18,10 @@ from coview.exceptions import ViewError
 from coview.gaussian_process._consistency_objective import ConsistencyObjective, ExactView, LowRankView
 from coview.gaussian_process._consistency_search import search_parameters
 from coview.gaussian_process._parameters import Parameters, theta_of
-from coview.gaussian_process._user_settings import numbers_per_view
 from coview.inference import PosteriorConsistency, combine_view_moments
 from coview.kernels import KernelLike, PrecomputedKernel, diagonal, gram, kernel_per_view, resolve_kernel
 from coview.linalg import CholeskyFactor, one_blas_thread
-from coview.views import Views
+from coview.views import Views, numbers_per_view
 
 __all__ = ["PosteriorConsistencyModel"]
 
@@ -91,10 +90,7 @@ class PosteriorConsistencyModel(MultiViewEstimator):
 
     def _noise_of(self, names: list[str]) -> Array:
         """Noise variance of each view."""
-        noise = np.array(numbers_per_view(self.noise_variance, names, "noise_variance"))
-        if not np.isfinite(noise).all() or (noise <= 0.0).any():
-            raise ValueError(f"noise_variance must be positive and finite; got {self.noise_variance!r}.")
-        return np.full(len(names), noise[0]) if noise.size == 1 else noise
+        return numbers_per_view(self.noise_variance, names, "noise_variance", positive=True)
 
     def _check_kernels(self, kernels: list[KernelLike]) -> None:
         """Shorthands and thetas that the approximation can take."""
@@ -296,10 +292,9 @@ def _log_evidence_of_noise(targets: Array) -> float:
 
 
 def _weights(values: Any, names: list[str]) -> Array:
-    weights = np.array(numbers_per_view(values, names, "view_weights"))
-    weights = np.full(len(names), weights[0]) if weights.size == 1 else weights
-    if not np.isfinite(weights).all() or (weights < 0.0).any() or not weights.any():
-        raise ValueError(f"view_weights must be finite, not negative and not all 0; got {values!r}.")
+    weights = numbers_per_view(values, names, "view_weights")
+    if not weights.any():
+        raise ValueError(f"view_weights must not all be 0; got {values!r}.")
     return weights
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from coview.exceptions import ViewError
 from coview.gaussian_process._setting import Setting
+from coview.views import value_per_view
 
 __all__ = ["numbers_per_view", "positive_numbers", "settings_from"]
 
@@ -31,13 +32,7 @@ _KEYS = (
 def numbers_per_view(values: Any, names: Sequence[str], what: str) -> tuple[float, ...]:
     """One number for all views, or one per view, from a number, a list by position or a dict by name."""
     if isinstance(values, Mapping):
-        unknown = [name for name in values if name not in names]
-        absent = [name for name in names if name not in values]
-        if unknown or absent:
-            raise ViewError(
-                f"{what} must name every view once; unknown: {unknown}, without a value: {absent}. Views are {list(names)}."
-            )
-        values = [values[name] for name in names]
+        values = value_per_view(values, names, what)
     numbers = np.atleast_1d(np.asarray(values, dtype=np.float64))
     if numbers.ndim > 1 or numbers.size not in (1, len(names)):
         raise ViewError(f"{what} must be one number or one per view ({len(names)}); got shape {numbers.shape}.")
@@ -116,10 +111,5 @@ def _factors(values: Any, names: Sequence[str], what: str) -> tuple[float, ...]:
 def _kernels(kernels: Any, names: Sequence[str], what: str) -> Any:
     """Kernels by position, from a list or a dict by name; a single one as it is."""
     if isinstance(kernels, Mapping):
-        absent = [name for name in names if name not in kernels]
-        if absent or len(kernels) != len(names):
-            raise ViewError(
-                f"{what}['kernels'] must name every view once; views are {list(names)}, got {list(kernels)}."
-            )
-        return tuple(kernels[name] for name in names)
+        return tuple(value_per_view(kernels, names, f"{what}['kernels']"))
     return tuple(kernels) if isinstance(kernels, list | tuple) else kernels

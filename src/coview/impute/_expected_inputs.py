@@ -16,7 +16,7 @@ from coview.base import MultiViewEstimator
 from coview.exceptions import ViewError
 from coview.kernels import ExpectedRows, expected_linear_gram, expected_rows
 from coview.mixture import IncompleteGaussianMixture
-from coview.views import Views
+from coview.views import Views, value_per_view
 
 __all__ = [
     "MixtureParameters",
@@ -111,12 +111,7 @@ def gamma_by_feature(gamma: Any, widths: Mapping[str, int]) -> NDArray[np.float6
     """One gamma for each feature, (n_features,), from one number, one for each view or one for each feature."""
     n_features = sum(widths.values())
     if isinstance(gamma, Mapping):
-        unknown, absent = [name for name in gamma if name not in widths], [name for name in widths if name not in gamma]
-        if unknown or absent:
-            raise ViewError(
-                f"gamma must name every view once; unknown: {unknown}, without a gamma: {absent}. Views are {list(widths)}."
-            )
-        values = _by_view([gamma[name] for name in widths], widths)
+        values = _by_view(value_per_view(gamma, list(widths), "gamma"), widths)
     elif isinstance(gamma, list | tuple) and len(gamma) == len(widths):
         values = _by_view(gamma, widths)
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +23,7 @@ from sklearn.gaussian_process.kernels import (
 from coview.exceptions import ViewError
 from coview.kernels._precomputed import PrecomputedKernel
 from coview.linalg import mirror_upper
+from coview.views import value_per_view
 
 __all__ = [
     "KernelLike",
@@ -55,19 +56,8 @@ def kernel_per_view(kernel: Any, names: Sequence[str]) -> list[KernelLike]:
     ViewError
         If the list has another length than the views, or the dict misses or does not know a view.
     """
-    if isinstance(kernel, Mapping):
-        unknown = [key for key in kernel if key not in names]
-        absent = [name for name in names if name not in kernel]
-        if unknown or absent:
-            raise ViewError(
-                f"kernel must name every view once; unknown: {unknown}, without a kernel: {absent}. Views are {list(names)}."
-            )
-        return [_checked(kernel[name], name) for name in names]
-    if isinstance(kernel, list | tuple):
-        if len(kernel) != len(names):
-            raise ViewError(f"kernel must have one entry per view ({len(names)}); got {len(kernel)}.")
-        return [_checked(item, name) for item, name in zip(kernel, names, strict=True)]
-    return [_checked(kernel, name) for name in names]
+    given = value_per_view(list(kernel) if isinstance(kernel, tuple) else kernel, names, "kernel")
+    return [_checked(item, name) for item, name in zip(given, names, strict=True)]
 
 
 def _checked(kernel: Any, name: str) -> KernelLike:

@@ -29,12 +29,11 @@ from coview.linear_model._logistic_parameters import (
     hyper_priors_of,
     logistic_posteriors,
     per_feature,
-    per_view,
     warn_of_collapse,
     warn_of_iterations,
     with_constant,
 )
-from coview.views import Views
+from coview.views import Views, numbers_per_view
 
 __all__ = ["CoRegularizedLogisticRegression"]
 
@@ -234,7 +233,7 @@ class CoRegularizedLogisticRegression(LabeledClassifierMixin, MultiViewEstimator
 
     def _samples(self, views: Views, labeled: NDArray[np.bool_]) -> LogisticViews:
         """The views with constants and affinities."""
-        smooth = per_view(self.smoothness, views.names, "smoothness") > 0.0
+        smooth = numbers_per_view(self.smoothness, views.names, "smoothness") > 0.0
         self._kernel_variances, affinities = affinities_of(
             views, smooth, self.smoothness_kernel_variance, normalized=self.normalize_smoothness_kernel
         )
@@ -247,7 +246,7 @@ class CoRegularizedLogisticRegression(LabeledClassifierMixin, MultiViewEstimator
         own = per_feature(self.ridge, self.view_n_features_, "ridge")
         if self.fit_intercept:
             own = [np.append(part, self.intercept_ridge) for part in own]
-        ridge, smoothness = np.concatenate(own), per_view(self.smoothness, self.view_names_, "smoothness")
+        ridge, smoothness = np.concatenate(own), numbers_per_view(self.smoothness, self.view_names_, "smoothness")
         fixed = PriorPrecisions(ridge, float(self.co_regularization), smoothness)
         return PrecisionTerms(
             samples,

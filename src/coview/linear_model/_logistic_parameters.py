@@ -14,7 +14,7 @@ from scipy.special import expit, log_expit, softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from coview.inference import GammaPriors, LogisticPosterior, gaussian_affinity
-from coview.views import Views
+from coview.views import Views, numbers_per_view
 
 __all__ = [
     "affinities_of",
@@ -23,7 +23,6 @@ __all__ = [
     "hyper_priors_of",
     "logistic_posteriors",
     "per_feature",
-    "per_view",
     "warn_of_collapse",
     "warn_of_iterations",
     "with_constant",
@@ -35,23 +34,6 @@ Array = NDArray[np.float64]
 _COLLAPSED = 0.05
 
 
-def per_view(value: Any, names: Sequence[str], parameter: str, *, positive: bool = False) -> Array:
-    """One number for each view (n_views,), from a number, a sequence in the order of the views, or a dict by name."""
-    if isinstance(value, Mapping):
-        if unknown := sorted(set(map(str, value)) - set(names)):
-            raise ValueError(
-                f"{parameter} names views that are not there: {', '.join(unknown)}. The views are {list(names)}."
-            )
-        if lacking := [name for name in names if name not in value]:
-            raise ValueError(f"{parameter} must give a number for each view; it lacks {', '.join(lacking)}.")
-        value = [value[name] for name in names]
-    numbers = np.asarray(value, dtype=np.float64)
-    if numbers.ndim > 1 or (numbers.ndim == 1 and len(numbers) != len(names)):
-        raise ValueError(f"{parameter} must be one number, or one for each of the {len(names)} views; got {value!r}.")
-    _check_sign(numbers, parameter, positive=positive)
-    return np.broadcast_to(numbers, len(names)).astype(np.float64)
-
-
 def per_feature(value: Any, widths: Mapping[str, int], parameter: str) -> list[Array]:
     """One number for each feature of each view, from a number or a sequence over the features of all views."""
     n_features = sum(widths.values())
@@ -61,15 +43,10 @@ def per_feature(value: Any, widths: Mapping[str, int], parameter: str) -> list[A
             f"{parameter} must be one number, or one for each of the {n_features} features of all views; got shape "
             f"{numbers.shape}."
         )
-    _check_sign(numbers, parameter, positive=False)
+    if not (np.isfinite(numbers) & (numbers >= 0.0)).all():
+        raise ValueError(f"{parameter} must be finite and not negative; got {numbers}.")
     every = np.broadcast_to(numbers, n_features).astype(np.float64)
     return np.split(every, np.cumsum(list(widths.values()))[:-1])
-
-
-def _check_sign(numbers: Array, parameter: str, *, positive: bool) -> None:
-    right = numbers > 0.0 if positive else numbers >= 0.0
-    if not (np.isfinite(numbers) & right).all():
-        raise ValueError(f"{parameter} must be finite and {'positive' if positive else 'not negative'}; got {numbers}.")
 
 
 _TERMS = {"ridge": "ridge", "co_regularization": "agreement", "smoothness": "smoothness"}
@@ -132,7 +109,7 @@ def affinities_of(
 ) -> tuple[Array, tuple[Array | None, ...]]:
     """Variances of the affinities of all views (n_views,), and the affinities of those that are to be smooth."""
     given = list(views.n_features.values()) if variance is None else variance
-    variances = per_view(given, views.names, "smoothness_kernel_variance", positive=True)
+    variances = numbers_per_view(given, views.names, "smoothness_kernel_variance", positive=True)
     each = zip(views.names, variances, smooth, strict=True)
     return variances, tuple(gaussian_affinity(views[n], k, normalized=normalized) if on else None for n, k, on in each)
 
