@@ -119,6 +119,13 @@ PAPERS: Mapping[str, Paper] = {
         module="view_ensembles.tables",
         data=("protein_folds",),
     ),
+    "multi-represented": Paper(
+        title="Schubert: Comparability and Semantics in Mining Multi-Represented Objects. ICML Workshop on Learning with "
+        "Multiple Views, 2005 (a talk)",
+        contents="what its abstract says of nearest neighbors and of DBSCAN, tested on proteins, digits and photographs",
+        module="multi_represented.tables",
+        data=("protein_folds", "mfeat", "msrc_v1"),
+    ),
     "method-comparison": Paper(
         title="Which method for which data: classifiers of coview for few labels, and what else one would do",
         contents="one comparison, of no paper: 1, 5, 10 and 50 labels per class on five data sets, mean ranks, times",
