@@ -64,7 +64,7 @@ def test_edges_as_heavy_as_cosines(form):
 def test_many_rows_in_blocks(monkeypatch):
     X = np.random.default_rng(1).normal(size=(50, 3))
     want = knn_graph(X, 4, weights="heat").toarray()
-    monkeypatch.setattr("coview.graphs._affinity._BLOCK_VALUES", 150)
+    monkeypatch.setattr("coview.inference._nearest_rows._BLOCK_VALUES", 150)
     assert np.array_equal(knn_graph(X, 4, weights="heat").toarray(), want)
 
 

@@ -41,6 +41,24 @@ def test_nearest_rows_by_distance_then_position(kind):
     assert nearest_rows(given[:2], given[:0], 10)[0].shape == (2, 0)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("cosine", [False, True])
+def test_nearest_rows_of_a_table_among_themselves(form, cosine):
+    """Distances that inner products tell apart by rounding tie, and nobody is its own neighbor."""
+    X = np.random.default_rng(1).integers(0, 4, size=(60, 3)) * (1.0 if form is np.asarray else 0.1)
+    exact = ((X[:, None] - X) ** 2).sum(axis=2)
+    if cosine:
+        X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-9)
+        exact = 2.0 - 2.0 * X @ X.T
+    np.fill_diagonal(exact, np.inf)
+    expected = np.argsort(exact.round(9), axis=1, kind="stable")[:, :5]
+    neighbors, squares = nearest_rows(form(X), form(X), 5, cosine=cosine, leave_out_own=True)
+    np.testing.assert_array_equal(neighbors, expected)
+    np.testing.assert_allclose(squares, np.take_along_axis(exact, expected, axis=1), atol=1e-12)
+    assert nearest_rows(X[:3], X[:3], 5, leave_out_own=True)[0].shape == (3, 2)
+    assert nearest_rows(X[:1], X[:1], 5, leave_out_own=True)[0].shape == (1, 0)
+
+
 def loop(X, y, x, k, alpha):
     """Penalized distances of one sample by the normal equations in the features."""
     result = []

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.spatial.distance import cdist
+
+from coview.inference import nearest_rows, squared_distance_blocks
 
 __all__ = ["check_choice", "check_count", "check_positive", "knn_graph", "rbf_graph"]
 
 Array = NDArray[np.float64]
-
-# Values of a block of distances: 32 MiB.
-_BLOCK_VALUES = 2**22
-# Distances by inner products differ by rounding where they are equal; so many digits of them are compared.
-_DIGITS = 12
 
 
 def knn_graph(
@@ -74,11 +69,8 @@ def knn_graph(
         raise ValueError(f"weights='cosine' goes with metric='cosine'; got metric={metric!r}.")
     rows = _rows_of(X, metric)
     n = rows.shape[0]
-    k = min(int(n_neighbors), max(n - 1, 0))
-    neighbors, squares = np.empty((n, k), dtype=np.intp), np.empty((n, k))
-    for start, block, exact in _squared_distances(rows, metric):
-        mine = slice(start, start + len(block))
-        neighbors[mine], squares[mine] = _nearest(block, start, k, exact=exact)
+    neighbors, squares = nearest_rows(rows, rows, int(n_neighbors), cosine=metric == "cosine", leave_out_own=True)
+    k = neighbors.shape[1]
     starts = np.arange(0, n * k + 1, max(k, 1)) if k else np.zeros(n + 1, dtype=np.intp)
     values = _weights_of(squares.ravel(), weights, sigma)
     directed = sparse.csr_array((values, neighbors.ravel(), starts), shape=(n, n))
@@ -119,8 +111,8 @@ def rbf_graph(X: Any, *, sigma: float | None = None, metric: str = "euclidean") 
     rows = _rows_of(X, metric)
     n = rows.shape[0]
     squares = np.empty((n, n))
-    for start, block, _ in _squared_distances(rows, metric):
-        squares[start : start + len(block)] = block
+    for part, block, _ in squared_distance_blocks(rows, rows, cosine=metric == "cosine"):
+        squares[part] = block
     squares = 0.5 * (squares + squares.T)
     between = squares[np.triu_indices(n, 1)] if sigma is None else squares
     W = _heat(squares, _median_width(between) if sigma is None else sigma)
@@ -146,44 +138,6 @@ def _rows_of(X: Any, metric: str) -> Any:
             else rows / lengths[:, None]
         )
     return rows
-
-
-def _squared_distances(rows: Any, metric: str) -> Iterator[tuple[int, Array, bool]]:
-    """Blocks of rows of the matrix of squared distances: first row, values, whether equal distances are equal numbers."""
-    n = rows.shape[0]
-    step = max(1, _BLOCK_VALUES // max(n, 1))
-    dense_euclidean = metric == "euclidean" and not sparse.issparse(rows)
-    squares = None if dense_euclidean or metric == "cosine" else rows.multiply(rows).sum(axis=1).ravel()
-    for start in range(0, n, step):
-        part = rows[start : start + step]
-        if dense_euclidean:
-            yield start, cdist(part, rows, "sqeuclidean"), True
-            continue
-        product = part @ rows.T
-        product = product.toarray() if sparse.issparse(product) else np.asarray(product)
-        own, others = (1.0, 1.0) if squares is None else (squares[start : start + step, None], squares)
-        block = own + others - 2.0 * product
-        yield start, np.maximum(block, 0.0), False
-
-
-def _nearest(block: Array, start: int, k: int, *, exact: bool) -> tuple[NDArray[np.intp], Array]:
-    """The k nearest of each row by (squared distance, index), itself left out; their squared distances."""
-    n_rows = len(block)
-    own = (np.arange(n_rows), start + np.arange(n_rows))
-    order = block.copy()
-    if not exact:
-        unit = float(block.max(initial=0.0)) or 1.0
-        order = np.round(order / unit, _DIGITS)
-    order[own] = np.inf
-    if k == 0:
-        return np.empty((n_rows, 0), dtype=np.intp), np.empty((n_rows, 0))
-    limit = np.partition(order, k - 1, axis=1)[:, k - 1 : k]
-    below, tied = order < limit, order == limit
-    # Of those at the limit, the first ones fill up.
-    room = k - below.sum(axis=1, keepdims=True)
-    chosen = below | (tied & (np.cumsum(tied, axis=1) <= room))
-    columns = np.nonzero(chosen)[1].reshape(n_rows, k)
-    return columns, np.take_along_axis(block, columns, axis=1)
 
 
 def _weights_of(squares: Array, weights: str, sigma: float | None) -> Array:

@@ -114,7 +114,7 @@ from coview.inference._measurement_effects import (
 )
 from coview.inference._missingness import MissingnessPattern, missingness_patterns
 from coview.inference._multi_view_k_means import MeansView, MultiViewMeans, multi_view_k_means
-from coview.inference._nearest_rows import nearest_rows
+from coview.inference._nearest_rows import nearest_rows, squared_distance_blocks
 from coview.inference._neighbor_votes import confidence_weights, neighbor_confidences
 from coview.inference._pair_weights import Patterns
 from coview.inference._platt import PlattScaling
@@ -340,6 +340,7 @@ __all__ = [
     "shared_directions",
     "signs_of",
     "solve_box_program",
+    "squared_distance_blocks",
     "unit_rows",
     "view_additions",
     "vote_counts",
