@@ -1,6 +1,7 @@
 """K-means over views: scikit-learn's with one view, monotone cost, missing and sparse views, scales, bad input."""
 
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from coview import Views
 from coview.cluster import MultiViewKMeans
 from coview.exceptions import ViewError
+from coview.inference import MeansView, multi_view_k_means
 
 
 def draw(n=90, seed=0, gap=4.0):
@@ -111,3 +113,25 @@ def test_bad_input():
         MultiViewKMeans(2).fit(Views(blocks, presence=presence))
     with pytest.warns(ConvergenceWarning, match="max_iter=1"):
         MultiViewKMeans(3, max_iter=1, random_state=0).fit(draw(gap=0.1)[0])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_known_samples_stay_and_the_rest_is_placed_at_least_cost(seed):
+    """By all partitions of the samples whose cluster is not known; the third cluster has no known sample."""
+    rng = np.random.default_rng(seed)
+    blocks = [rng.normal(size=(9, d)) + 2.0 * np.eye(3, d)[np.arange(9) % 3] for d in (3, 2)]
+    has = [np.arange(9), np.flatnonzero(np.arange(9) != 7)]
+    known = np.array([1, 0, -1, -1, 0, -1, 1, -1, -1])
+    views = [MeansView(block[rows], rows, weight) for block, rows, weight in zip(blocks, has, (1.0, 0.5), strict=True)]
+
+    def cost(labels):
+        parts = [(w, block[rows], labels[rows]) for w, block, rows in zip((1.0, 0.5), blocks, has, strict=True)]
+        return sum(w * own[of == c].var(axis=0).sum() * (of == c).sum() for w, own, of in parts for c in np.unique(of))
+
+    free = np.flatnonzero(known < 0)
+    every = np.tile(known, (3 ** len(free), 1))
+    every[:, free] = list(product(range(3), repeat=len(free)))
+    found = multi_view_k_means(views, 9, 3, np.random.RandomState(0), known=known, n_init=30)
+    np.testing.assert_array_equal(found.labels[known >= 0], known[known >= 0])
+    np.testing.assert_allclose(found.cost, min(cost(labels) for labels in every if 2 in labels), rtol=1e-9)
+    np.testing.assert_allclose(cost(found.labels), found.cost, rtol=1e-9)

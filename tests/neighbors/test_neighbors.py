@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
 from coview import Views
 from coview.exceptions import ViewError
-from coview.inference import confidence_weights, nearest_rows
+from coview.inference import confidence_weights, inverse_square_shares, nearest_rows
 from coview.neighbors import (
     HyperplaneKNeighborsClassifier,
     HyperplaneKNeighborsClassifierCV,
@@ -200,3 +200,9 @@ def test_sparse_views_and_bad_parameters():
         HyperplaneKNeighborsClassifierCV([0], [1.0]).fit(a, y)
     with pytest.raises(ValueError, match="n_neighbors"):
         HyperplaneKNeighborsClassifier(0).fit(a, y)
+
+
+def test_shares_by_inverse_squares():
+    squares = np.array([[1.0, 4.0, np.inf], [0.0, 2.0, 0.0], [1e-320, 1e-320, 1.0], [np.inf, np.inf, np.inf]])
+    expected = [[0.8, 0.2, 0.0], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
+    np.testing.assert_allclose(inverse_square_shares(squares), expected, atol=1e-15)

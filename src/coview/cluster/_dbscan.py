@@ -15,6 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, MultiViewEstimator, StrOptions
+from coview.cluster._rounding import first_appearance
 from coview.views import Views, value_per_view
 
 __all__ = ["MultiRepresentedDBSCAN"]
@@ -132,7 +133,8 @@ class MultiRepresentedDBSCAN(ClusterMixin, MultiViewEstimator):  # type: ignore[
         self.n_neighbors_ = np.diff(graph.indptr)
         core = self.n_neighbors_ >= self.min_samples
         self.core_sample_indices_ = np.flatnonzero(core)
-        components = _by_first(connected_components(graph[core][:, core], directed=False)[1])
+        n_clusters, components = connected_components(graph[core][:, core], directed=False)
+        components = first_appearance(components, n_clusters)[1]
         self.labels_ = _first_neighbor(graph[:, core], components)
         self.labels_[core] = components
         self._core_presence = presence[core]
@@ -217,12 +219,6 @@ class MultiRepresentedDBSCAN(ClusterMixin, MultiViewEstimator):  # type: ignore[
         near = [self._near(views[name], rows, name) for name, rows in zip(views.names, self._core_rows, strict=True)]
         graph = self._combined(near, np.asarray(views.presence), self._core_presence)
         return _first_neighbor(graph, self.labels_[self.core_sample_indices_])
-
-
-def _by_first(components: NDArray[Any]) -> NDArray[np.intp]:
-    """Components numbered by their first member."""
-    _, first, inverse = np.unique(components, return_index=True, return_inverse=True)
-    return np.asarray(np.argsort(np.argsort(first))[inverse], dtype=np.intp)
 
 
 def _first_neighbor(graph: sparse.csr_array, labels: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
+from coview.inference import MeansView, multi_view_k_means
+
 __all__ = ["Rounding", "first_appearance", "fit_rounding"]
 
 Array = NDArray[np.float64]
@@ -80,9 +82,8 @@ def fit_rounding(
 
 def first_appearance(labels: NDArray[np.intp], n_clusters: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Old numbers in the order in which they appear (absent ones last), and the labels with their new numbers."""
-    _, first = np.unique(labels, return_index=True)
-    seen = [int(labels[i]) for i in np.sort(first)]
-    order = np.array(seen + [c for c in range(n_clusters) if c not in seen], dtype=np.intp)
+    seen = labels[np.sort(np.unique(labels, return_index=True)[1])]
+    order = np.concatenate([seen, np.setdiff1d(np.arange(n_clusters), seen)]).astype(np.intp)
     number = np.empty(n_clusters, dtype=np.intp)
     number[order] = np.arange(n_clusters)
     return order, number[labels]
@@ -92,31 +93,13 @@ def _anchored(
     rows: Array, k: int, anchors: NDArray[np.intp], n_init: int, random_state: np.random.RandomState
 ) -> tuple[Array, NDArray[np.intp]]:
     """K-means in which anchored rows stay; clusters without an anchor start from rows drawn at random."""
-    known = anchors >= 0
-    has = np.bincount(anchors[known], minlength=k) > 0
-    best: tuple[float, Array, NDArray[np.intp]] | None = None
-    for _ in range(1 if has.all() else n_init):
-        start = np.empty((k, rows.shape[1]))
-        for c in range(k):
-            start[c] = rows[anchors == c].mean(axis=0) if has[c] else rows[random_state.randint(len(rows))]
-        run = _settle(rows, start, anchors)
-        if best is None or run[0] < best[0]:
-            best = run
-    if best is None:
-        raise RuntimeError("k-means needs a start.")
-    return best[1], best[2]
-
-
-def _settle(rows: Array, centers: Array, anchors: NDArray[np.intp]) -> tuple[float, Array, NDArray[np.intp]]:
-    labels = np.full(len(rows), -1, dtype=np.intp)
-    squares = np.zeros((len(rows), len(centers)))
-    for _ in range(300):
-        squares = ((rows[:, None] - centers[None]) ** 2).sum(axis=2)
-        moved = np.where(anchors >= 0, anchors, squares.argmin(axis=1))
-        if (moved == labels).all():
-            break
-        labels = np.asarray(moved, dtype=np.intp)
-        centers = np.array(
-            [rows[labels == c].mean(axis=0) if (labels == c).any() else centers[c] for c in range(len(centers))]
-        )
-    return float(squares[np.arange(len(rows)), labels].sum()), centers, labels
+    view, n = MeansView(rows, np.arange(len(rows))), len(rows)
+    lacking = np.setdiff1d(np.arange(k), anchors)
+    runs = []
+    for _ in range(n_init if len(lacking) else 1):
+        start = np.zeros((k, rows.shape[1]))
+        for c in lacking:
+            start[c] = rows[random_state.randint(n)]
+        runs.append(multi_view_k_means([view], n, k, random_state, centers=[start], known=anchors))
+    best = min(runs, key=lambda run: run.cost)
+    return best.centers[0], best.labels

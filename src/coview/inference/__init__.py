@@ -115,7 +115,7 @@ from coview.inference._measurement_effects import (
 from coview.inference._missingness import MissingnessPattern, missingness_patterns
 from coview.inference._multi_view_k_means import MeansView, MultiViewMeans, multi_view_k_means
 from coview.inference._nearest_rows import nearest_rows, squared_distance_blocks
-from coview.inference._neighbor_votes import confidence_weights, neighbor_confidences
+from coview.inference._neighbor_votes import confidence_weights, inverse_square_shares, neighbor_confidences
 from coview.inference._pair_weights import Patterns
 from coview.inference._platt import PlattScaling
 from coview.inference._posterior import CrossPosterior, latent_posteriors
@@ -298,6 +298,7 @@ __all__ = [
     "gaussian_start",
     "hybrid_tree",
     "hyperplane_distances",
+    "inverse_square_shares",
     "is_given_in_full",
     "joint_log_density",
     "kernel_block",

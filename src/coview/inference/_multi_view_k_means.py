@@ -48,9 +48,10 @@ class MeansView:
         return np.asarray(squares, dtype=np.float64).ravel()
 
     def means(self, labels: NDArray[np.intp], before: Array) -> Array:
-        """Means of the clusters (n_clusters, n_features); as before where nobody has the view."""
-        k, own = len(before), labels[self.places]
-        member = sparse.csr_array((np.ones(len(own)), (own, np.arange(len(own)))), (k, len(own)))
+        """Means of the clusters (n_clusters, n_features), without labels of -1; as before where nobody has the view."""
+        k, within = len(before), np.flatnonzero(labels[self.places] >= 0)
+        own = labels[self.places][within]
+        member = sparse.csr_array((np.ones(len(own)), (own, within)), (k, len(self.places)))
         sums = member @ self.rows
         sums = np.asarray(sums.toarray() if sparse.issparse(sums) else sums, dtype=np.float64)
         counts = np.bincount(own, minlength=k).astype(np.float64)[:, None]
@@ -91,6 +92,7 @@ def multi_view_k_means(
     random_state: np.random.RandomState,
     *,
     centers: Sequence[Array] | None = None,
+    known: NDArray[np.intp] | None = None,
     n_init: int = 10,
     max_iter: int = 300,
 ) -> MultiViewMeans:
@@ -104,6 +106,9 @@ def multi_view_k_means(
     centers : sequence of ndarray of shape (n_clusters, n_features), default=None
         One start; None draws ``n_init`` of them from the samples, each center with odds by the cost of a sample so far
         (k-means++).
+    known : ndarray of int of shape (n_samples,), default=None
+        Cluster of the samples whose cluster is known, -1 elsewhere. They stay there, and their means are where these clusters
+        start.
     n_init : int, default=10
     max_iter : int, default=300
 
@@ -115,9 +120,8 @@ def multi_view_k_means(
     Notes
     -----
     :math:`\min \sum_v w_v \sum_{i \text{ has } v} \|x_i^v - \mu_{c(i)}^v\|^2`. Neither the assignment nor the means raise the
-    cost. A
-    cluster that loses its last member takes the sample with the largest cost. Time O(n_iter n_clusters n_samples n_features), by
-    nonzero entries where rows are sparse.
+    cost. A cluster that loses its last member takes the sample with the largest cost, of those whose cluster is not known. Time
+    O(n_iter n_clusters n_samples n_features), by nonzero entries where rows are sparse.
 
     Examples
     --------
@@ -128,12 +132,13 @@ def multi_view_k_means(
     0.5
     """
     norms = [view.norms() for view in views]
+    fixed = np.full(n_samples, -1, dtype=np.intp) if known is None else np.asarray(known, dtype=np.intp)
     if centers is not None:
-        return _settle(views, norms, n_samples, [np.array(c, dtype=np.float64) for c in centers], max_iter)
+        return _settle(views, norms, fixed, [np.array(c, dtype=np.float64) for c in centers], max_iter)
     best: MultiViewMeans | None = None
     for _ in range(n_init):
         start = _draw_centers(views, norms, n_samples, n_clusters, random_state)
-        run = _settle(views, norms, n_samples, start, max_iter)
+        run = _settle(views, norms, fixed, start, max_iter)
         if best is None or run.cost < best.cost * (1.0 - 1e-12):
             best = run
     if best is None:
@@ -177,12 +182,14 @@ def _draw_centers(
 
 
 def _settle(
-    views: Sequence[MeansView], norms: Sequence[Array], n: int, centers: list[Array], max_iter: int
+    views: Sequence[MeansView], norms: Sequence[Array], known: NDArray[np.intp], centers: list[Array], max_iter: int
 ) -> MultiViewMeans:
-    labels = np.full(n, -1, dtype=np.intp)
+    n, labels = len(known), np.full(len(known), -1, dtype=np.intp)
+    if (known >= 0).any():
+        centers = [view.means(known, before) for view, before in zip(views, centers, strict=True)]
     costs = _total(views, norms, n, centers)
     for step in range(1, max_iter + 1):
-        moved = _without_empty(costs)
+        moved = _without_empty(costs, known)
         if (moved == labels).all():
             return MultiViewMeans(labels, centers, _cost(costs, labels), step - 1, converged=True)
         labels = moved
@@ -195,12 +202,15 @@ def _cost(costs: Array, labels: NDArray[np.intp]) -> float:
     return float(costs[np.arange(len(labels)), labels].sum())
 
 
-def _without_empty(costs: Array) -> NDArray[np.intp]:
-    """Nearest centers; one that nobody is nearest to takes the sample that costs most where it is, if another stays there."""
-    labels = np.asarray(costs.argmin(axis=1), dtype=np.intp)
+def _without_empty(costs: Array, known: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Known clusters, else nearest centers.
+
+    A center that nobody is nearest to takes the sample of unknown cluster that costs most where it is, if another stays there.
+    """
+    labels = np.where(known >= 0, known, costs.argmin(axis=1))
     counts = np.bincount(labels, minlength=costs.shape[1])
     for c in np.flatnonzero(counts == 0):
-        own = np.where(counts[labels] > 1, costs[np.arange(len(labels)), labels], -1.0)
+        own = np.where((counts[labels] > 1) & (known < 0), costs[np.arange(len(labels)), labels], -1.0)
         farthest = int(own.argmax())
         if own[farthest] < 0.0:
             break

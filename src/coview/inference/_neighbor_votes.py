@@ -6,9 +6,37 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-__all__ = ["confidence_weights", "neighbor_confidences"]
+__all__ = ["confidence_weights", "inverse_square_shares", "neighbor_confidences"]
 
 Array = NDArray[np.float64]
+
+
+def inverse_square_shares(squares: Array) -> Array:
+    """Share of each column in the inverse squared distances of its row.
+
+    Parameters
+    ----------
+    squares : ndarray of shape (n_samples, n_columns)
+        Squared distances; they may be infinite. Where some are 0, only these count, all the same.
+
+    Returns
+    -------
+    shares : ndarray of shape (n_samples, n_columns)
+        Rows that sum to one, or to zero where all distances are infinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.inference import inverse_square_shares
+    >>> inverse_square_shares(np.array([[1.0, 3.0, np.inf], [0.0, 1.0, 0.0]])).tolist()
+    [[0.75, 0.25, 0.0], [0.5, 0.0, 0.5]]
+    """
+    least = squares.min(axis=1, keepdims=True)
+    # Ratios to the nearest, so that no scale of distances over- or underflows.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.where(least > 0.0, least / squares, squares == 0.0)
+    ratios[np.isinf(least[:, 0])] = 0.0
+    return np.asarray(ratios / np.maximum(ratios.sum(axis=1, keepdims=True), 1.0))
 
 
 def neighbor_confidences(codes: NDArray[np.int64], squares: Array, n_classes: int) -> Array:
@@ -34,13 +62,8 @@ def neighbor_confidences(codes: NDArray[np.int64], squares: Array, n_classes: in
     >>> neighbor_confidences(np.array([[0, 1]]), np.array([[1.0, 3.0]]), 2)
     array([[0.75, 0.25]])
     """
-    least = squares.min(axis=1, keepdims=True)
-    # Ratios to the nearest, so that no scale of distances over- or underflows.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        votes = np.where(least > 0.0, least / squares, (squares == 0.0).astype(np.float64))
-    votes /= votes.sum(axis=1, keepdims=True)
     result = np.zeros((len(codes), n_classes))
-    np.add.at(result, (np.arange(len(codes))[:, None], codes), votes)
+    np.add.at(result, (np.arange(len(codes))[:, None], codes), inverse_square_shares(squares))
     return result
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from coview.inference import hyperplane_distances, missingness_patterns, nearest_rows
 
-__all__ = ["ClassTables", "shares_by_distance"]
+__all__ = ["ClassTables"]
 
 Array = NDArray[np.float64]
 
@@ -99,18 +99,3 @@ def _of_others(samples: Array, table: Array, neighbors: NDArray[np.intp], alpha:
     result[~short] = hyperplane_distances(samples[~short], table, neighbors[~short], alpha).penalized
     result[short] = hyperplane_distances(samples[short], table, neighbors[short][:, :-1], alpha).penalized
     return result
-
-
-def shares_by_distance(distances: Array, shares: Array) -> Array:
-    """Classes by the inverse of their squared distances; those at distance 0 share all, ``shares`` where none is known.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n_samples, n_classes)
-    shares : ndarray of shape (n_classes,)
-    """
-    zero = distances == 0.0
-    with np.errstate(divide="ignore"):
-        weights = np.where(zero.any(axis=1, keepdims=True), zero, 1.0 / distances)
-    total = weights.sum(axis=1, keepdims=True)
-    return np.asarray(np.where(total > 0.0, weights / np.where(total > 0.0, total, 1.0), shares))

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, StrOptions
-from coview.inference import first_of_least
-from coview.neighbors._class_distances import ClassTables, shares_by_distance
+from coview.inference import first_of_least, inverse_square_shares
+from coview.neighbors._class_distances import ClassTables
 from coview.neighbors._labeled_neighbors import LabeledNeighbors
 from coview.views import Views
 
@@ -192,7 +192,7 @@ class HyperplaneKNeighborsClassifier(LabeledNeighbors):
     @property
     def loo_probabilities_(self) -> Array:
         """Shares of the classes as the other training samples see them."""
-        return shares_by_distance(self.loo_class_distances_, self.class_shares_)
+        return self._probabilities(self.loo_class_distances_)
 
     def predict_proba(self, X: Any) -> Array:
         """Shares of the classes by the inverse of their squared distances.
@@ -206,7 +206,12 @@ class HyperplaneKNeighborsClassifier(LabeledNeighbors):
         probabilities : ndarray of shape (n_samples, n_classes)
             A ranking on the scale of probabilities; nothing calibrates it. The class shares where nothing is near.
         """
-        return shares_by_distance(self.class_distances(X), self.class_shares_)
+        return self._probabilities(self.class_distances(X))
+
+    def _probabilities(self, distances: Array) -> Array:
+        """Shares by distance; those of the classes where no distance is known."""
+        near = inverse_square_shares(distances)
+        return np.asarray(np.where(near.any(axis=1, keepdims=True), near, self.class_shares_))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
