@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import to_tree
 
 from coview.cluster import BregmanAgglomerativeClustering, HybridHierarchicalClustering
 from coview.inference import bregman_divergence
@@ -63,29 +64,21 @@ def similarities(tree: Tree, views: Mapping[str, Array], divergences: Mapping[st
 
     Splits of pairs, whose parts have no cost, are left out, as they say nothing (0 in every tree).
     """
-    members = _members(tree.linkage)
     n = len(tree.linkage) + 1
     rows = []
-    for i, (a, b) in enumerate(tree.linkage[:, :2].astype(int)):
-        if len(members[n + i]) < 3:
+    for node in to_tree(tree.linkage, rd=True)[1][n:]:
+        whole, first, second = (sorted(part.pre_order()) for part in (node, node.left, node.right))
+        if len(whole) < 3:
             continue
         own = [tree.name] if tree.name in views else list(views)
         values = []
         for name in own:
             divergence, block = bregman_divergence(divergences[name]), views[name]
-            whole = divergence.cost(block[members[n + i]])
-            parts = divergence.cost(block[members[a]]) + divergence.cost(block[members[b]])
-            values.append(parts / whole if whole > 0.0 else 1.0)
-        rows.append({"tree": tree.name, "size": len(members[n + i]), "similarity": min(values)})
+            total = divergence.cost(block[whole])
+            parts = divergence.cost(block[first]) + divergence.cost(block[second])
+            values.append(parts / total if total > 0.0 else 1.0)
+        rows.append({"tree": tree.name, "size": len(whole), "similarity": min(values)})
     return pd.DataFrame(rows)
-
-
-def _members(linkage: Array) -> list[list[int]]:
-    n = len(linkage) + 1
-    members = [[i] for i in range(n)]
-    for a, b in linkage[:, :2].astype(int):
-        members.append(sorted(members[a] + members[b]))
-    return members
 
 
 def _standardized(block: Array) -> Array:

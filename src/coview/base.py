@@ -276,7 +276,7 @@ class ViewScoreClassifier(LabeledClassifierMixin, MultiViewEstimator):
     and ``_calibration`` (None for probabilities of 0 and 1), and ends with ``_answer_training``.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "no_view": [StrOptions({"raise", "prior"})],
         "random_state": ["random_state"],
         "view_columns": [dict, None],

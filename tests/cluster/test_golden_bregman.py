@@ -100,16 +100,12 @@ def compare(node, expected, names):
         assert node.members.tolist() == [expected["leaf"]]
         return
     assert node.view == names[int(expected["view"])]
-    close(node.goodness, as_number(expected["goodness"]))
-    close(list(node.goodness_per_view.values()), [as_number(value) for value in expected["all_goodness"]])
+    close(node.goodness, float(expected["goodness"]))
+    close(list(node.goodness_per_view.values()), [float(value) for value in expected["all_goodness"]])
     assert node.left.members.tolist() == sorted(expected["left_members"])
     assert node.right.members.tolist() == sorted(expected["right_members"])
     compare(node.left, expected["left"], names)
     compare(node.right, expected["right"], names)
-
-
-def as_number(value):
-    return float(value)
 
 
 def test_goodness_is_not_davies_bouldin():

@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.special import expit
@@ -63,7 +64,7 @@ def smooth_model(**changes):
 def test_wide_views_and_few_labels_agree_with_the_formulas(share, over):
     """Whatever space the weights are sought in, the gradient is zero there and the precisions are those of the notes."""
     blocks, y = draw(share=share)
-    labeled = y != None  # noqa: E711
+    labeled = pd.notna(y)
     agreeing = np.ones(len(y), dtype=bool) if over == "all" else ~labeled
     precision, places = written_out_prior(blocks, agreeing)
     model = smooth_model(agreement_over=over).fit(blocks, y)

@@ -137,7 +137,7 @@ def test_a_shared_density_is_that_without_labels():
     model = ClassConditionalGaussianMixture(3, pooling="density", random_state=0, **settings).fit(views, y)
     alone = IncompleteGaussianMixture(3, random_state=0, **settings).fit(views)
     assert model.score_samples(views).mean() == pytest.approx(alone.score(views), abs=0.05)
-    labels = y[y != None]  # noqa: E711
+    labels = y[pd.notna(y)]
     np.testing.assert_allclose(model.class_prior_, [(labels == label).mean() for label in model.classes_])
     np.testing.assert_allclose(model.predict_proba(views), np.broadcast_to(model.class_prior_, (len(y), 2)))
     assert model.component_classes_.tolist() == [-1, -1, -1]

@@ -5,6 +5,7 @@ import tracemalloc
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
@@ -141,7 +142,7 @@ def test_more_classes_are_one_against_the_rest(learner):
     model = learner("rbf").fit(blocks, y)
     scores = model.decision_function(blocks)
     for k, label in enumerate(model.classes_):
-        binary = np.where(y == None, None, y == label)  # noqa: E711
+        binary = np.where(pd.isna(y), None, y == label)
         np.testing.assert_allclose(
             scores[:, k], learner("rbf").fit(blocks, binary).decision_function(blocks), atol=1e-8
         )

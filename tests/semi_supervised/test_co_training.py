@@ -1,6 +1,7 @@
 """CoTrainingClassifier beyond the golden traces: stopping on labels kept aside, growth, gaps, classes, sigmoids, bad input."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.special import softmax
@@ -99,7 +100,8 @@ class TestGrowth:
         blocks, _, labels = draw(n=90, n_classes=3)
         model = CoTrainingClassifier(n_per_class={"red": 2, "blue": 0, "green": 1}, n_rounds=4).fit(blocks, labels)
         assert dict(zip(model.classes_, model.n_per_class_, strict=True)) == {"red": 2, "blue": 0, "green": 1}
-        counts = model.labeling_history_.groupby(["round", "view", "label"]).size().unstack(fill_value=0)
+        by = {"index": ["round", "view"], "columns": "label"}
+        counts = model.labeling_history_.pivot_table(**by, aggfunc="size", fill_value=0)
         assert set(counts.columns) == {"red", "green"}
         assert counts["red"].max() == 2
         assert counts["green"].max() == 1
@@ -151,7 +153,7 @@ class TestMissingClasses:
     def problem(self, lost):
         """Three classes; the labeled samples of the lost classes lack view b."""
         blocks, truth, labels = draw(n=90, n_classes=3, labeled=18, gap=4.0)
-        blocks["b"][(labels != None) & np.isin(truth, lost)] = np.nan  # noqa: E711
+        blocks["b"][pd.notna(labels) & np.isin(truth, lost)] = np.nan
         return blocks, truth, labels
 
     def test_a_view_does_not_nominate_a_class_that_it_never_saw(self):
@@ -209,7 +211,7 @@ class TestScoresAndProbabilities:
         expected = np.zeros((60, n_classes))
         for block in blocks.values():
             has = ~np.isnan(block[:, 0])
-            taught = has & (given != None)  # noqa: E711
+            taught = has & pd.notna(given)
             found = GaussianNB().fit(block[taught], given[taught].astype(str)).predict_proba(block[has])
             expected[has] += np.log(found) if combine == "product" else found
         expected = softmax(expected, axis=1) if combine == "product" else expected / expected.sum(axis=1, keepdims=True)
@@ -270,7 +272,7 @@ class TestRounds:
         templates = {"b": GaussianNB(), "a": LinearDiscriminantAnalysis()}
         model = CoTrainingClassifier(templates, n_rounds=5).fit(blocks, labels)
         given = all_labels(model, labels)
-        known = given != None  # noqa: E711
+        known = pd.notna(given)
         for name, template in templates.items():
             assert not hasattr(template, "classes_")
             fresh = clone(template).fit(blocks[name][known], given[known].astype(str))

@@ -3,6 +3,7 @@
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.linalg import expm
@@ -245,7 +246,7 @@ def test_three_classes_against_the_rest(kind):
     y[:9] = ["a", "b", "c"] * 3
     model = kind(RBF(1.3), **GAMMAS).fit(X, y)
     for c, name in enumerate("abc"):
-        one = np.where(y == None, np.nan, np.where(y == name, 1.0, -1.0))  # noqa: E711
+        one = np.where(pd.isna(y), np.nan, np.where(y == name, 1.0, -1.0))
         expected = kind(RBF(1.3), **GAMMAS).fit(X, one).decision_function(X)
         np.testing.assert_allclose(model.decision_function(X)[:, c], expected, atol=1e-8)
 

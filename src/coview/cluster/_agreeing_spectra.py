@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,7 +172,7 @@ class CoRegularizedSpectralClustering(_AgreeingSpectra):
     array([0, 0, 1, 1])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_CONSTRAINTS,
         "coupling": [Interval(Real, 0, None, closed="left")],
         "centroid": ["boolean"],
@@ -251,7 +251,7 @@ class CoTrainingSpectralClustering(_AgreeingSpectra):
     array([0, 0, 1, 1])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = _CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, Any]] = _CONSTRAINTS
 
     def __init__(
         self,
@@ -323,7 +323,7 @@ class SimilarityNetworkFusion(_AgreeingSpectra):
     array([0, 0, 1, 1])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = _CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, Any]] = _CONSTRAINTS
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +78,7 @@ class MultiRepresentedDBSCAN(ClusterMixin, MultiViewEstimator):  # type: ignore[
     array([ 0,  0, -1,  1,  1, -1])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "eps": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), list, dict],
         "min_samples": [Interval(Integral, 1, None, closed="left")],
         "combine": [StrOptions({"union", "intersection"}), Interval(Integral, 1, None, closed="left")],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -78,7 +78,7 @@ class HybridHierarchicalClustering(HierarchyMixin, ClusterMixin, MultiViewEstima
     '((a,b),(c,d));'
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "divergences": [str, tuple, list, dict],
         "splitter": [StrOptions({"ward", "kmeans"})],

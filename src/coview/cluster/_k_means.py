@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +80,7 @@ class MultiViewKMeans(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
     array([0, 0, 1, 1])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "geometry": [StrOptions({"euclidean", "spherical"})],
         "view_weights": [Interval(Real, 0, None, closed="neither"), list, dict, None],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +104,7 @@ class MultiViewSpectralClustering(ClusterMixin, MultiViewEstimator):  # type: ig
     array([1])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "affinity": [StrOptions(_AFFINITIES)],
         "kernel": [str, list, dict, callable],

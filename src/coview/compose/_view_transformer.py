@@ -82,7 +82,7 @@ class ViewTransformer(TransformerMixin, MultiViewEstimator, auto_wrap_output_key
     """
 
     _allow_nan = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"view_columns": [dict, None]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"view_columns": [dict, None]}
 
     def __init__(
         self,

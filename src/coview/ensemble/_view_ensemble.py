@@ -134,8 +134,8 @@ class ViewEnsembleClassifier(LabeledClassifierMixin, MultiViewEstimator):
     array([1])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": "no_validation",  # type: ignore[dict-item]
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": "no_validation",
         "selection": [StrOptions({"cv", "forward", "random"}), None],
         "combination": [StrOptions(set(RULES))],
         "n_views_selected": [Interval(Integral, 1, None, closed="left"), None],

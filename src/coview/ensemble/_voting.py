@@ -115,11 +115,11 @@ class ViewVotingClassifier(ViewwiseClassifier):
     array(['yes'], dtype=object)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimators": "no_validation",  # type: ignore[dict-item]
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimators": "no_validation",
         "voting": [StrOptions({"soft", "product", "stacking"})],
         "weights": [dict, "array-like", None],
-        "final_estimator": "no_validation",  # type: ignore[dict-item]
+        "final_estimator": "no_validation",
         "cv": [Interval(Integral, 2, None, closed="left")],
         "no_view": [StrOptions({"raise", "prior"})],
         "view_columns": [dict, None],

@@ -81,8 +81,8 @@ class ViewVotingRegressor(ViewwiseRegressor):
     array([1.])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimators": "no_validation",  # type: ignore[dict-item]
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimators": "no_validation",
         "voting": [StrOptions({"mean", "stacking"})],
         "weights": [dict, "array-like", None],
         "cv": [Interval(Integral, 2, None, closed="left")],

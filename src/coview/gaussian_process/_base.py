@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -42,7 +42,7 @@ _BLOCK_ROWS = 1024
 class BayesianCoTraining(MultiViewEstimator):
     """Shared parent of the classifier and the regressor."""
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012  # scikit-learn reads a plain class attribute
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "latent": [StrOptions({"mean", "consensus"})],
         "hyperparameters": [StrOptions({"average", "maximize", "fixed"})],
         "weighting": [StrOptions({"bootstrap", "leave_one_out", "evidence"})],

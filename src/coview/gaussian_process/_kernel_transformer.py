@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +63,7 @@ class CoTrainingKernelTransformer(TransformerMixin, MultiViewEstimator):  # type
         self.latent = latent
         self.view_columns = view_columns
 
-    _parameter_constraints: dict[str, list[Any]] = {"latent": [StrOptions({"mean", "consensus"})]}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"latent": [StrOptions({"mean", "consensus"})]}
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Compute the training covariance."""

@@ -40,7 +40,7 @@ class PosteriorConsistencyModel(MultiViewEstimator):
     n_components, n_restarts, max_iter, no_view, random_state``.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "jitter": [Interval(Real, 0, None, closed="left")],
         "hyperparameters": [StrOptions({"maximize", "fixed"})],
         "approximation": [StrOptions({"exact", "low_rank"})],

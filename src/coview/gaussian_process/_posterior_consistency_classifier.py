@@ -112,7 +112,7 @@ class PosteriorConsistencyGPClassifier(LabeledClassifierMixin, PosteriorConsiste
     (['no', 'no', 'yes', 'yes'], ['yes'])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **PosteriorConsistencyModel._parameter_constraints,
         "selective": ["boolean", "array-like"],
     }

@@ -88,7 +88,7 @@ class PosteriorConsistencyGPClassifierCV(PosteriorConsistencyGPClassifier):
     array([1., 0.])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **PosteriorConsistencyGPClassifier._parameter_constraints,
         "view_weights": ["array-like", StrOptions({"equal"}), None],
         "consistency": ["array-like"],

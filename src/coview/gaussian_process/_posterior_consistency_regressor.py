@@ -94,7 +94,7 @@ class PosteriorConsistencyGPRegressor(LabeledRegressorMixin, PosteriorConsistenc
     array([3.])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **PosteriorConsistencyModel._parameter_constraints,
         "normalize_y": ["boolean"],
     }

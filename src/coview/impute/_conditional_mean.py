@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +61,7 @@ class ConditionalMeanImputer(OneToOneFeatureMixin, TransformerMixin, MultiViewEs
     """
 
     _allow_nan = True
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "random_state": ["random_state"],
         "view_columns": [dict, None],
     }

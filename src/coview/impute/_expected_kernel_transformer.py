@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +98,7 @@ class ExpectedKernelTransformer(TransformerMixin, MultiViewEstimator):  # type: 
     """
 
     _allow_nan = True
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "gamma": [StrOptions({"median", "scale"}), Interval(Real, 0.0, None, closed="left"), "array-like", dict],
         "kernel": [StrOptions({"rbf", "linear", "polynomial"})],
         "degree": [Interval(Integral, 1, None, closed="left")],

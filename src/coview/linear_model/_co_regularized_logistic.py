@@ -135,7 +135,7 @@ class CoRegularizedLogisticRegression(LabeledClassifierMixin, MultiViewEstimator
     (['no', 'no', 'yes', 'yes'], ['yes'])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "ridge": [Interval(Real, 0, None, closed="left"), "array-like"],
         "co_regularization": [Interval(Real, 0, None, closed="left")],
         "smoothness": [Interval(Real, 0, None, closed="left"), "array-like", dict],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -139,7 +139,7 @@ class ClassConditionalGaussianMixture(LabeledClassifierMixin, GaussianDensity):
     (['no', 'no', 'yes', 'yes', 'yes'], array([3.9, 7. ]))
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "covariance_type": [StrOptions({"view", "full", "diag"})],
         "pooling": [StrOptions({"auto", "none", "covariance", "density"})],

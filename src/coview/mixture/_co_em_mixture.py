@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,7 +164,7 @@ class CoEMMixture(CoEMModel):
     True
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "distributions": [str, "array-like", dict, None],
         "consensus": [Interval(numbers.Real, 0, 1, closed="both")],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,7 +127,7 @@ class IncompleteGaussianMixture(DensityMixin, GaussianDensity):  # type: ignore[
     array([[2., 2.]])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "covariance_type": [StrOptions({"full", "diag", "view", "factor"})],
         "n_factors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +81,7 @@ class HyperplaneKNeighborsClassifier(LabeledNeighbors):
     array(['high'], dtype=object)
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="left")],
         "no_view": [StrOptions({"raise", "prior"})],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -55,7 +55,7 @@ class HyperplaneKNeighborsClassifierCV(HyperplaneKNeighborsClassifier):
     np.True_
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_neighbors": ["array-like"],
         "alphas": ["array-like"],
         "no_view": [StrOptions({"raise", "prior"})],

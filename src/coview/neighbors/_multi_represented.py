@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +58,7 @@ class MultiRepresentedKNeighborsClassifier(LabeledNeighbors):
     array(['dog'], dtype=object)
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "weights": [StrOptions({"entropy", "uniform"})],
         "no_view": [StrOptions({"raise", "prior"})],

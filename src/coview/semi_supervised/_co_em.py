@@ -95,8 +95,8 @@ class CoEMClassifier(ViewwiseClassifier):
     (['no', 'no', 'yes', 'yes'], True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimators": "no_validation",  # type: ignore[dict-item]
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimators": "no_validation",
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "schedule": [StrOptions({"sequential", "parallel"})],

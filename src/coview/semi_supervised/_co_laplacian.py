@@ -100,7 +100,7 @@ class CoLaplacianLeastSquaresClassifier(LaplacianLearner):
     (['a', 'a', 'a', 'b', 'b', 'b'], ['b'])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LaplacianLearner._parameter_constraints,
         "fit_intercept": ["boolean"],
     }
@@ -228,7 +228,7 @@ class CoLaplacianSVC(LaplacianLearner):
     (['a', 'a', 'a', 'b', 'b', 'b'], ['b'])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LaplacianLearner._parameter_constraints,
         **LaplacianLearner._hinge_constraints,
     }

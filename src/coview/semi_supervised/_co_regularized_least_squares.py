@@ -93,7 +93,7 @@ class CoRegularizedLeastSquaresClassifier(ViewScoreClassifier):
     (['a', 'a', 'a', 'b', 'b'], ['b'])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ViewScoreClassifier._parameter_constraints,
         **CONSTRAINTS,
     }
@@ -220,7 +220,7 @@ class CoRegularizedLeastSquaresRegressor(LabeledRegressorMixin, MultiViewEstimat
     [24.99]
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **CONSTRAINTS,
         "normalize_y": ["boolean"],
         "no_view": [StrOptions({"raise", "prior"})],

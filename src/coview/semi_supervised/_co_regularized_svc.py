@@ -97,7 +97,7 @@ class CoRegularizedSVC(ViewScoreClassifier):
     (['a', 'a', 'a', 'b', 'b'], ['b'])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ViewScoreClassifier._parameter_constraints,
         **CONSTRAINTS,
         "probability": ["boolean"],

@@ -115,8 +115,8 @@ class CoTrainingClassifier(ViewwiseClassifier):
     (['no', 'no', 'yes', 'yes'], 4, 'all_labeled')
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimators": "no_validation",  # type: ignore[dict-item]
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimators": "no_validation",
         "n_positive": [Interval(Integral, 0, None, closed="left"), None],
         "n_negative": [Interval(Integral, 0, None, closed="left"), None],
         "n_per_class": [Interval(Integral, 0, None, closed="left"), dict, "array-like", None],

@@ -110,8 +110,8 @@ class CoTrainingRegressor(ViewwiseRegressor):
     ([1.4], 2)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimators": "no_validation",  # type: ignore[dict-item]
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimators": "no_validation",
         "n_per_round": [Interval(Integral, 1, None, closed="left")],
         "n_rounds": [Interval(Integral, 0, None, closed="left")],
         "pool_size": [Interval(Integral, 1, None, closed="left"), None],

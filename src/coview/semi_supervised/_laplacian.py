@@ -94,7 +94,7 @@ class LaplacianLeastSquaresClassifier(LaplacianLearner):
     ['a', 'a', 'a', 'b', 'b', 'b']
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LaplacianLearner._parameter_constraints,
         "fit_intercept": ["boolean"],
     }
@@ -213,7 +213,7 @@ class LaplacianSVC(LaplacianLearner):
     ['a', 'a', 'a', 'b', 'b', 'b']
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LaplacianLearner._parameter_constraints,
         **LaplacianLearner._hinge_constraints,
     }

@@ -34,7 +34,7 @@ def resolved_tie(rule: str, share: float) -> str:
 class LaplacianLearner(ViewScoreClassifier):
     """Base of the classifiers; a subclass says which machine is trained on the warped kernel of the labeled samples."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ViewScoreClassifier._parameter_constraints,
         "gamma_ambient": [Interval(Real, 0, None, closed="neither"), "array-like", dict],
         "gamma_intrinsic": [Interval(Real, 0, None, closed="left"), "array-like", dict],

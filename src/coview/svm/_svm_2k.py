@@ -101,7 +101,7 @@ class SVM2K(ViewScoreClassifier):
     (['no', 'no', 'yes', 'yes'], ['yes'])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ViewScoreClassifier._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="left"), "array-like", dict],
         "D": [Interval(Real, 0, None, closed="left")],
