@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.cluster import SpectralClustering
+from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.gaussian_process.kernels import RBF, DotProduct
 from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import euclidean_distances
 
 from coview import Views
 from coview.cluster import MultiViewSpectralClustering
@@ -138,6 +139,36 @@ def test_searched_width_beats_the_median_on_rings():
         for sigma in (None, "search")
     }
     assert scores["search"] > 0.95 > scores[None]
+
+
+def test_searched_width_has_the_tightest_clustering():
+    """Every width by itself: rows of Ng, Jordan and Weiss, and the inertia of their k-means."""
+    blocks, _ = three_groups(gap=2.0)
+    rows = blocks[0]
+    squares = euclidean_distances(rows, squared=True)
+    median = float(np.sqrt(np.median(squares[np.triu_indices(len(rows), 1)])))
+    inertias = {}
+    for share in (0.125, 0.25, 0.5, 1.0, 2.0):
+        affinity = np.exp(-squares / (2.0 * (share * median) ** 2))
+        np.fill_diagonal(affinity, 0.0)
+        degrees = affinity.sum(axis=1)
+        if np.quantile(degrees, 0.05) < 1.0:
+            continue
+        vectors = np.linalg.eigh(affinity / np.sqrt(np.outer(degrees, degrees)))[1][:, -3:]
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        inertias[share * median] = KMeans(3, n_init=20, random_state=0).fit(vectors).inertia_
+    assert len(inertias) > 2
+    model = MultiViewSpectralClustering(3, affinity="sum", sigma="search", random_state=0).fit([rows])
+    assert model.sigmas_["view_0"] == pytest.approx(min(inertias, key=inertias.get), rel=1e-9)
+
+
+def test_a_width_that_leaves_samples_alone_is_not_the_tightest():
+    """Unit vectors all about as far from each other: at an eighth of the median each is a cluster of its own."""
+    rows = np.random.default_rng(0).normal(size=(150, 60))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    model = MultiViewSpectralClustering(3, affinity="sum", sigma="search", random_state=0).fit([rows])
+    assert model.sigmas_["view_0"] > 0.4 * np.sqrt(2.0)
+    assert np.bincount(model.labels_).min() > 5
 
 
 def test_anchors_stay_and_number_the_clusters():

@@ -95,3 +95,25 @@ def test_a_matrix_of_low_rank_gives_the_same_bits_each_time():
     matrix = rows @ rows.T
     found = {leading_eigenpairs(matrix, 20)[1].tobytes() for _ in range(4)}
     assert len(found) == 1
+
+
+def crowded(n):
+    """Eigenvalues nearer and nearer to 1, as of a graph in nearly separate pieces."""
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(n, n)))[0]
+    return (Q * (1.0 - np.logspace(-12, 0, n))) @ Q.T
+
+
+def test_eigenvalues_that_crowd_go_to_the_dense_solver():
+    matrix = crowded(420)
+    values, vectors = leading_eigenpairs_of_operator(lambda v: matrix @ v + v, 420, 6)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(matrix)[::-1][:6] + 1.0, rtol=1e-12)
+    np.testing.assert_allclose(matrix @ vectors + vectors, vectors * values, atol=1e-12)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(6), atol=1e-12)
+
+
+def test_eigenvalues_that_crowd_in_a_large_matrix_are_refused(monkeypatch):
+    monkeypatch.setattr("coview.linalg._eigen._AFFORDABLE", 400)
+    monkeypatch.setattr("coview.linalg._eigen._RESTARTS", 5)
+    matrix = crowded(420)
+    with pytest.raises(ValueError, match=r"6 leading eigenvalues of a matrix of order 420 .* widen sigma"):
+        leading_eigenpairs_of_operator(lambda v: matrix @ v + v, 420, 6)

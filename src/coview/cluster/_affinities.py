@@ -25,6 +25,9 @@ Array = NDArray[np.float64]
 _LOCAL_NEIGHBOR = 7
 # Widths tried by "search", as shares of the median distance.
 _WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)
+# So narrow a width is passed over that for this share of the samples all others together count less than the sample itself: a few
+# of them fall off as clusters of their own, which are tight and say nothing.
+_LONELY = 0.05
 
 
 @dataclass(frozen=True)
@@ -136,8 +139,10 @@ def _searched_width(view: Any, n_clusters: int, random_state: np.random.RandomSt
     squares = squared_distances(view, view)
     best, least = median, np.inf
     for width in median * np.array(_WIDTHS):
-        affinity = _gaussian(squares, np.array([width]), np.array([width]))
+        affinity = np.exp(squares / (-2.0 * width**2))
         np.fill_diagonal(affinity, 0.0)
+        if np.quantile(affinity.sum(axis=1), _LONELY) < 1.0:
+            continue
         try:
             rows = affinity_embedding(affinity, n_clusters).rows(0)
         except ValueError:  # so narrow that fewer directions are left
@@ -149,6 +154,7 @@ def _searched_width(view: Any, n_clusters: int, random_state: np.random.RandomSt
 
 
 def _gaussian(squares: Array, left: Array, right: Array) -> Array:
+    """Affinities in the place of the squared distances, which are gone then."""
     squares /= -2.0 * left[:, None]
     squares /= right[None, :]
     return np.asarray(np.exp(squares, out=squares))

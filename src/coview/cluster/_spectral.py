@@ -46,7 +46,8 @@ class MultiViewSpectralClustering(ClusterMixin, MultiViewEstimator):  # type: ig
         not negative. One for all views, a list by position or a dict by name.
     sigma : float, {"local", "search"}, list or dict, default=None
         Width of the Gaussian in each view. None: the median distance; ``"local"``: for each sample the distance from its seventh
-        neighbor; ``"search"``: the one of five whose own clustering of the view is tightest.
+        neighbor; ``"search"``: the one of five, an eighth of the median to twice the median, whose own clustering of the view is
+        tightest (Ng, Jordan and Weiss), among those that leave a sample in twenty or fewer nearly alone.
     n_neighbors : int, default=10
         For ``kernel="nearest_neighbors"``.
     paired_rows : "mean" or name of a view, default="mean"

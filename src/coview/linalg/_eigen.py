@@ -8,12 +8,14 @@ from inspect import signature
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 __all__ = ["leading_eigenpairs", "leading_eigenpairs_of_operator"]
 
 # Below this order the dense solver is as fast as Lanczos and more robust.
 _DENSE_LIMIT = 400
+# Restarts of Lanczos: where a few do not suffice, eigenvalues crowd; up to this order the dense solver costs less than many.
+_FEW_RESTARTS, _RESTARTS, _AFFORDABLE = 30, 1000, 4000
 
 
 def leading_eigenpairs(
@@ -63,7 +65,13 @@ def leading_eigenpairs_of_operator(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The same for a matrix of order n that is known only by its product with vectors.
 
-    ``n_components`` must be smaller than ``n``; cost is a few hundred products.
+    ``n_components`` must be smaller than ``n``; cost is a few hundred products. Where eigenvalues crowd so that these do not
+    suffice, a matrix of order 4,000 or less is decomposed densely.
+
+    Raises
+    ------
+    ValueError
+        If they crowd in a larger one.
     """
     return _cut(*_lanczos(product, n, n_components), rtol)
 
@@ -80,7 +88,17 @@ def _lanczos(
     # them from a generator that nobody has seeded.
     seed = {"rng": np.random.default_rng(0)} if "rng" in signature(eigsh).parameters else {}
     ncv = min(n, max(2 * wanted + 1, wanted + 40))
-    values, vectors = eigsh(operator, k=wanted, which="LA", v0=start, ncv=ncv, **seed)
+    restarts = _FEW_RESTARTS if n <= _AFFORDABLE else _RESTARTS
+    try:
+        values, vectors = eigsh(operator, k=wanted, which="LA", v0=start, ncv=ncv, maxiter=restarts, **seed)
+    except ArpackNoConvergence as error:
+        if n > _AFFORDABLE:
+            raise ValueError(
+                f"The {wanted} leading eigenvalues of a matrix of order {n} lie too close together to be told apart. Of a graph "
+                "of samples: it falls into many nearly separate pieces; widen sigma or take more neighbors."
+            ) from error
+        matrix = operator.matmat(np.eye(n))
+        values, vectors = eigh((matrix + matrix.T) / 2.0, subset_by_index=(n - wanted, n - 1), check_finite=False)
     return np.asarray(values), np.asarray(vectors)
 
 
