@@ -29,6 +29,9 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
+# Affinities of new samples with training samples held at a time: 32 MiB per view.
+_BLOCK_VALUES = 2**22
+
 
 @dataclass(frozen=True)
 class Anchors:
@@ -121,7 +124,10 @@ class LinkedGraph:
         if model.n_landmarks is not None and model.n_landmarks < len(links):
             links = np.sort(random_state.choice(links, model.n_landmarks, replace=False))
         affinities = fit_affinities(model, views, random_state)
-        to_links = [_with_links(a, links, presence[:, j], j, model.n_landmarks) for j, a in enumerate(affinities)]
+        to_links = [
+            _training_with_links(a, links, has, model.n_landmarks)
+            for a, has in zip(affinities, presence.T, strict=True)
+        ]
         return cls(affinities, presence, links, disagreement_embedding(to_links, model.n_clusters))
 
     def training_rows(self) -> list[Array]:
@@ -130,24 +136,46 @@ class LinkedGraph:
 
     def new_rows(self, views: Views) -> list[Array]:
         """Unit rows of new samples, view by view."""
-        rows = []
-        for v, values in enumerate(affinities_to_training(self.affinities, views, self.presence)):
-            rows.append(self.embedding.new_rows(v, _scattered(values, self.links, self.presence[:, v])))
-        return rows
+        return [self._new_rows_in(v, name, views) for v, name in enumerate(views.names)]
+
+    def _new_rows_in(self, v: int, name: str, views: Views) -> Array:
+        affinity, has, new = self.affinities[v], self.presence[:, v], views[name]
+        if affinity.kind == "precomputed":
+            new = _own_columns(new, np.flatnonzero(has), len(has), name)
+        parts = [
+            self.embedding.new_rows(v, _with_links(affinity, new[block], self.links, has))
+            for block in _blocks(new.shape[0], len(has))
+        ]
+        return np.vstack(parts)
 
 
-def _with_links(
-    affinity: ViewAffinity, links: NDArray[np.intp], has: NDArray[np.bool_], j: int, n_landmarks: int | None
+def _blocks(n_new: int, n_training: int) -> list[slice]:
+    """So many new samples at a time that their affinities with all training samples stay small; one block at least."""
+    step = max(1, _BLOCK_VALUES // max(1, n_training))
+    return [slice(start, min(start + step, n_new)) for start in range(0, max(1, n_new), step)]
+
+
+def _training_with_links(
+    affinity: ViewAffinity, links: NDArray[np.intp], has: NDArray[np.bool_], n_landmarks: int | None
 ) -> Any:
     """Affinities of a view's training samples with the links (n_with_view, n_links)."""
-    if n_landmarks is None or affinity.kind in ("nearest_neighbors", "precomputed") or len(affinity.widths) > 1:
+    if n_landmarks is None or affinity.kind == "nearest_neighbors" or len(affinity.widths) > 1:
         return _scattered(affinity.training(), links, has)
-    # Only the columns of the landmarks are ever computed.
-    own = np.cumsum(has) - 1
+    return _with_links(affinity, affinity.rows, links, has)
+
+
+def _with_links(affinity: ViewAffinity, rows: Any, links: NDArray[np.intp], has: NDArray[np.bool_]) -> Any:
+    """Affinities of rows of a view with the links (n_rows, n_links), zero where a link lacks the view."""
+    if affinity.kind not in ("rbf", "kernel") or len(affinity.widths) > 1:
+        return _scattered(affinity.to_training(rows), links, has)
+    # Only the columns of the links are ever computed.
     here = has[links]
-    few = ViewAffinity(affinity.kind, affinity.rows[own[links[here]]], affinity.widths, kernel=affinity.kernel)
-    values = np.zeros((affinity.rows.shape[0], len(links)))
-    values[:, here] = few.to_training(affinity.rows)
+    known = affinity.rows if len(links) == len(has) and here.all() else affinity.rows[(np.cumsum(has) - 1)[links[here]]]
+    few = ViewAffinity(affinity.kind, known, affinity.widths, kernel=affinity.kernel).to_training(rows)
+    if here.all():
+        return few
+    values = np.zeros((rows.shape[0], len(links)))
+    values[:, here] = few
     return values
 
 
@@ -207,11 +235,16 @@ class FusedGraph:
 
     def new_rows(self, views: Views) -> list[Array]:
         """Unit rows of new samples, as a list of one."""
-        values = affinities_to_training(self.affinities, views, self.presence)
         if isinstance(self.fusion, CoTrainingAffinity):
+            values = affinities_to_training(self.affinities, views, self.presence)
             training = [affinity.training() for affinity in self.affinities]
             return [self.embedding.new_rows(0, self.fusion.to_training(values, np.asarray(views.presence), training))]
-        return [self.embedding.new_rows(0, self.fusion.to_training(values, np.asarray(views.presence)))]
+        parts = []
+        for block in _blocks(len(views), len(self.presence)):
+            part = views[block]
+            values = affinities_to_training(self.affinities, part, self.presence)
+            parts.append(self.embedding.new_rows(0, self.fusion.to_training(values, np.asarray(part.presence))))
+        return [np.vstack(parts)]
 
 
 def check_similar_to_something(rows: Array, views: Views) -> None:
