@@ -75,13 +75,16 @@ class BregmanDivergence:
         together = size + sizes
         if self.name in _SQUARED:
             return np.asarray((size * sizes / together) * self.between(mean, means))
-        joint = mean + (sizes / together)[:, None] * (means - mean)
+        joint = means - mean
+        joint *= (sizes / together)[:, None]
+        joint += mean
         pooled = together * self.potential(joint)
         costs = size * potential + sizes * potentials - pooled
         scale = size * abs(potential) + sizes * np.abs(potentials) + np.abs(pooled)
         close = np.flatnonzero(~(costs > _CANCELED * scale))
-        near = joint[close]
-        costs[close] = size * self.between(mean, near) + sizes[close] * self.between(means[close], near)
+        if len(close):
+            near = joint[close]
+            costs[close] = size * self.between(mean, near) + sizes[close] * self.between(means[close], near)
         return np.asarray(costs)
 
     def cost(self, rows: Array) -> float:
@@ -142,12 +145,17 @@ def bregman_divergence(
 def _of_function(phi: Callable[[Array], Array], gradient: Callable[[Array], Array]) -> BregmanDivergence:
     def between(x: Array, y: Array) -> Array:
         difference = np.asarray(phi(x)) - np.asarray(phi(y)) - np.asarray(gradient(y)) * (x - y)
-        return np.asarray(np.maximum(difference, 0.0).sum(axis=-1))
+        return _over_features(np.maximum(difference, 0.0))
 
     def potential(x: Array) -> Array:
-        return np.asarray(np.asarray(phi(x)).sum(axis=-1))
+        return _over_features(np.asarray(phi(x)))
 
     return BregmanDivergence("user", between, potential, "where phi is finite", lambda x: np.isfinite(phi(x)))
+
+
+def _over_features(x: Array) -> Array:
+    """Sum over the last axis; ``sum`` takes ten times as long where that is short."""
+    return np.asarray(np.einsum("...f->...", x))
 
 
 def _squared(x: Array, y: Array) -> Array:
@@ -171,20 +179,20 @@ def _kl(x: Array, y: Array) -> Array:
     positive = y > 0.0
     u = (x - y) / np.where(positive, y, 1.0)
     gaps = np.where(positive, y * _entropy_gap(np.maximum(u, -1.0)), np.where(x > 0.0, np.inf, 0.0))
-    return np.asarray(gaps.sum(axis=-1))
+    return _over_features(gaps)
 
 
 def _itakura_saito(x: Array, y: Array) -> Array:
     u = (x - y) / y
     near = np.abs(u) < _NEAR
-    return np.asarray(np.where(near, _series(u, (1 / 2, -1 / 3, 1 / 4, -1 / 5)), u - np.log1p(u)).sum(axis=-1))
+    return _over_features(np.where(near, _series(u, (1 / 2, -1 / 3, 1 / 4, -1 / 5)), u - np.log1p(u)))
 
 
 def _exponential(x: Array, y: Array) -> Array:
     u = x - y
     near = np.abs(u) < _NEAR
-    return np.asarray(
-        (np.exp(y) * np.where(near, _series(u, (1 / 2, 1 / 6, 1 / 24, 1 / 120)), np.expm1(u) - u)).sum(axis=-1)
+    return _over_features(
+        np.exp(y) * np.where(near, _series(u, (1 / 2, 1 / 6, 1 / 24, 1 / 120)), np.expm1(u) - u)
     )
 
 
@@ -194,7 +202,7 @@ def _logistic(x: Array, y: Array) -> Array:
 
 def _named() -> dict[str, BregmanDivergence]:
     def entropy(x: Array) -> Array:
-        return np.asarray((x * np.log(np.where(x > 0.0, x, 1.0))).sum(axis=-1))
+        return np.asarray(np.einsum("...f,...f->...", x, np.log(np.where(x > 0.0, x, 1.0))))
 
     def norm(x: Array) -> Array:
         return _squared(x, np.zeros(1))
@@ -206,10 +214,10 @@ def _named() -> dict[str, BregmanDivergence]:
         ),
         BregmanDivergence("kl", _kl, entropy, "entries that are not negative", lambda x: x >= 0.0),
         BregmanDivergence(
-            "itakura_saito", _itakura_saito, lambda x: -np.log(x).sum(axis=-1), "positive entries", lambda x: x > 0.0
+            "itakura_saito", _itakura_saito, lambda x: -_over_features(np.log(x)), "positive entries", lambda x: x > 0.0
         ),
         BregmanDivergence(
-            "exponential", _exponential, lambda x: np.exp(x).sum(axis=-1), "entries below 700", lambda x: x < 700.0
+            "exponential", _exponential, lambda x: _over_features(np.exp(x)), "entries below 700", lambda x: x < 700.0
         ),
         BregmanDivergence(
             "logistic",

@@ -96,15 +96,15 @@ class _Agglomeration:
         self.alive = np.ones(n, dtype=bool)
         self.costs = np.full((n, n), np.inf)  # symmetric, inf on the diagonal; dead columns stay
         for i in range(n - 1):
-            self.costs[i, i + 1 :] = self.costs[i + 1 :, i] = self._costs(i, slice(i + 1, None))
+            self.costs[i, i + 1 :] = self.costs[i + 1 :, i] = self._costs(i, np.arange(i + 1, n))
         self.nearest = self.costs.argmin(axis=1) if n else np.zeros(0, dtype=np.intp)
         self.least = self.costs[np.arange(n), self.nearest]
 
-    def _costs(self, i: int, others: slice) -> Array:
+    def _costs(self, i: int, others: NDArray[np.intp]) -> Array:
         """Costs of merging cluster i with others."""
         if len(self.views) == 1 and self.views[0].complete:
             return self.views[0].weight * self.views[0].costs(i, others)
-        total = np.zeros(len(self.sizes[others]))
+        total = np.zeros(len(others))
         weight = np.zeros_like(total)
         for view in self.views:
             shared = view.counts[others] * view.counts[i] > 0.0
@@ -123,8 +123,11 @@ class _Agglomeration:
             view.merge(a, b)
         self.ids[a], self.sizes[a], self.alive[b] = new_id, size, False
         self.least[b] = np.inf
-        fresh = np.where(self.alive, self._costs(a, slice(None)), np.inf)
-        fresh[a] = np.inf
+        self.alive[a] = False  # while its costs with the others are found
+        others = np.flatnonzero(self.alive)
+        fresh = np.full(len(self.alive), np.inf)
+        fresh[others] = self._costs(a, others)
+        self.alive[a] = True
         self.costs[a], self.costs[:, a] = fresh, fresh
         self._update_least(a, b, fresh)
         if self.alive.sum() < (1.0 - _DEAD) * len(self.alive):
@@ -180,10 +183,10 @@ class _ClustersOfView:
         self.counts = present.astype(np.float64)
         self.potentials: Array = self.divergence.potential(self.means)
 
-    def costs(self, i: int, others: slice) -> Array:
+    def costs(self, i: int, others: NDArray[np.intp]) -> Array:
         counts = np.maximum(self.counts[others], _TINY) if not self.complete else self.counts[others]
         cluster = (self.means[i], max(float(self.counts[i]), _TINY), float(self.potentials[i]))
-        return self.divergence.merge_costs(cluster, self.means[others], counts, self.potentials[others])
+        return self.divergence.merge_costs(cluster, self.means.take(others, axis=0), counts, self.potentials[others])
 
     def merge(self, a: int, b: int) -> None:
         count = self.counts[a] + self.counts[b]
