@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 # all samples where that is less, they count as zero.
 _DIGITS = 12
 _ZERO = 1e-13
+# Costs that may equal the least one to these digits are within this share of it.
+_NEAR = 1e-10
 # The matrix of costs is copied without its dead rows once these are this share.
 _DEAD = 0.3
 
@@ -130,7 +132,7 @@ class _Agglomeration:
         self.alive[a] = True
         self.costs[a], self.costs[:, a] = fresh, fresh
         self._update_least(a, b, fresh)
-        if self.alive.sum() < (1.0 - _DEAD) * len(self.alive):
+        if len(others) + 1 < (1.0 - _DEAD) * len(self.alive):
             self._drop_dead()
         return row
 
@@ -143,16 +145,23 @@ class _Agglomeration:
                 f"No two of the remaining {groups} clusters share a view, so nothing says how far apart they are. Leave out the "
                 "views that only some samples have, or cluster the groups apart."
             )
-        rows = np.flatnonzero(_ties(self.least, least, self.zero))
+        limit = self.zero if least <= self.zero else least * (1.0 + _NEAR)
+        rows = np.flatnonzero(self.least <= limit)
+        if len(rows) == 2 and self.nearest[rows[0]] == rows[1] and self.nearest[rows[1]] == rows[0]:
+            first, second = int(rows[0]), int(rows[1])
+            return (first, second) if self.ids[first] < self.ids[second] else (second, first)
+        rows = rows[_ties(self.least[rows], least, self.zero)]
         a = rows[self.ids[rows].argmin()]
-        columns = np.flatnonzero(_ties(self.costs[a], least, self.zero) & self.alive)
+        columns = np.flatnonzero((self.costs[a] <= limit) & self.alive)
+        columns = columns[_ties(self.costs[a, columns], least, self.zero)]
         return int(a), int(columns[self.ids[columns].argmin()])
 
     def _update_least(self, a: int, b: int, fresh: Array) -> None:
         closer = fresh <= self.least
-        stale = ~closer & ((self.nearest == a) | (self.nearest == b)) & self.alive
-        self.least = np.where(closer, fresh, self.least)
-        self.nearest = np.where(closer, a, self.nearest)
+        stale = (self.nearest == a) | (self.nearest == b)
+        stale &= self.alive & ~closer
+        np.copyto(self.least, fresh, where=closer)
+        self.nearest[closer] = a
         stale[a] = True
         for i in np.flatnonzero(stale):
             self.nearest[i] = np.where(self.alive, self.costs[i], np.inf).argmin()
@@ -204,11 +213,8 @@ _TINY = 1e-300
 
 
 def _ties(costs: Array, least: float, zero: float) -> NDArray[np.bool_]:
-    """Where costs equal the least one to the digits that count."""
+    """Where costs near the least one equal it to the digits that count."""
     if least <= zero:
         return costs <= zero
     scale = 10.0 ** (np.floor(np.log10(least)) + 1 - _DIGITS)
-    result = np.zeros(len(costs), dtype=bool)
-    near = np.flatnonzero(costs <= least * (1.0 + 1e-10))
-    result[near] = np.rint(costs[near] / scale) == np.rint(least / scale)
-    return result
+    return np.asarray(np.rint(costs / scale) == np.rint(least / scale))
