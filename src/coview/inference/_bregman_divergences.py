@@ -191,9 +191,7 @@ def _itakura_saito(x: Array, y: Array) -> Array:
 def _exponential(x: Array, y: Array) -> Array:
     u = x - y
     near = np.abs(u) < _NEAR
-    return _over_features(
-        np.exp(y) * np.where(near, _series(u, (1 / 2, 1 / 6, 1 / 24, 1 / 120)), np.expm1(u) - u)
-    )
+    return _over_features(np.exp(y) * np.where(near, _series(u, (1 / 2, 1 / 6, 1 / 24, 1 / 120)), np.expm1(u) - u))
 
 
 def _logistic(x: Array, y: Array) -> Array:
