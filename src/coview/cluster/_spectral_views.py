@@ -144,13 +144,15 @@ class LinkedGraph:
             new = _own_columns(new, np.flatnonzero(has), len(has), name)
         parts = [
             self.embedding.new_rows(v, _with_links(affinity, new[block], self.links, has))
-            for block in _blocks(new.shape[0], len(has))
+            for block in _blocks(new.shape[0], len(has), [affinity])
         ]
         return np.vstack(parts)
 
 
-def _blocks(n_new: int, n_training: int) -> list[slice]:
+def _blocks(n_new: int, n_training: int, affinities: list[ViewAffinity]) -> list[slice]:
     """So many new samples at a time that their affinities with all training samples stay small; one block at least."""
+    if all(affinity.kind == "nearest_neighbors" for affinity in affinities):
+        return [slice(0, n_new)]
     step = max(1, _BLOCK_VALUES // max(1, n_training))
     return [slice(start, min(start + step, n_new)) for start in range(0, max(1, n_new), step)]
 
@@ -240,7 +242,7 @@ class FusedGraph:
             training = [affinity.training() for affinity in self.affinities]
             return [self.embedding.new_rows(0, self.fusion.to_training(values, np.asarray(views.presence), training))]
         parts = []
-        for block in _blocks(len(views), len(self.presence)):
+        for block in _blocks(len(views), len(self.presence), self.affinities):
             part = views[block]
             values = affinities_to_training(self.affinities, part, self.presence)
             parts.append(self.embedding.new_rows(0, self.fusion.to_training(values, np.asarray(part.presence))))

@@ -19,8 +19,9 @@ _DIGITS = 12
 _ZERO = 1e-13
 # Costs that may equal the least one to these digits are within this share of it.
 _NEAR = 1e-10
-# The matrix of costs is copied without its dead rows once these are this share.
+# The matrix of costs is copied without its dead rows once these are this share, unless it is so small that nothing is saved.
 _DEAD = 0.3
+_SMALL = 64
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class _Agglomeration:
         self.alive[a] = True
         self.costs[a], self.costs[:, a] = fresh, fresh
         self._update_least(a, b, fresh)
-        if len(others) + 1 < (1.0 - _DEAD) * len(self.alive):
+        if len(others) + 1 < (1.0 - _DEAD) * len(self.alive) and len(self.alive) > _SMALL:
             self._drop_dead()
         return row
 
@@ -162,7 +163,9 @@ class _Agglomeration:
         stale &= self.alive & ~closer
         np.copyto(self.least, fresh, where=closer)
         self.nearest[closer] = a
-        stale[a] = True
+        self.nearest[a] = fresh.argmin()
+        self.least[a] = fresh[self.nearest[a]]
+        stale[a] = False
         for i in np.flatnonzero(stale):
             self.nearest[i] = np.where(self.alive, self.costs[i], np.inf).argmin()
             self.least[i] = self.costs[i, self.nearest[i]]
