@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from coview import Views
 from coview.cluster import HybridHierarchicalClustering
 from coview.exceptions import ViewError
-from coview.inference import bregman_divergence
+from coview.inference import BregmanView, bregman_divergence, bregman_linkage
 
 SQUARED = bregman_divergence("sqeuclidean")
 
@@ -95,6 +95,44 @@ def test_a_chain_of_a_thousand_samples():
     assert len(model.linkage_) == 999
     assert len(list(model.tree_.walk())) == 1999
     assert model.to_newick().count("(") == 999
+
+
+def splits_by_fresh_trees(blocks, members):
+    """Every node cut in two by the last merge of its own agglomeration, both views asked anew."""
+    if len(members) == 1:
+        return []
+    cuts = []
+    for block in blocks:
+        linkage = bregman_linkage([BregmanView(block[members], SQUARED)])
+        below = {i: [i] for i in range(len(members))}
+        for i, (a, b) in enumerate(linkage[:, :2].astype(int)):
+            below[len(members) + i] = below[a] + below[b]
+        first = np.isin(np.arange(len(members)), below[int(linkage[-1, 0])])
+        whole, *parts = (SQUARED.cost(block[part]) for part in (members, members[first], members[~first]))
+        goodness = 1.0 if whole < 1e-9 else np.inf if sum(parts) < 1e-9 else whole / sum(parts)
+        cuts.append((goodness, first))
+    view = int(np.argmax([goodness for goodness, _ in cuts]))
+    first = cuts[view][1]
+    deeper = [splits_by_fresh_trees(blocks, members[side]) for side in (first, ~first)]
+    return [(tuple(members), view), *deeper[0], *deeper[1]]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_trees_that_are_kept_for_the_parts_are_those_made_anew(seed):
+    """Views that agree above and not below; in the second half of the seeds of whole numbers, with many ties."""
+    views, _ = two_levels(seed, 9)
+    blocks = [
+        views["coarse"] + 10.0 * (np.arange(36) // 18)[:, None],
+        views["fine"] + 50.0 * (np.arange(36) // 18)[:, None],
+    ]
+    if seed >= 2:
+        blocks = [np.rint(block) for block in blocks]
+    model = HybridHierarchicalClustering().fit(dict(zip(["coarse", "fine"], blocks, strict=True)))
+    found = [
+        (tuple(node.members), ["coarse", "fine"].index(node.view)) for node in model.tree_.walk() if not node.is_leaf
+    ]
+    expected = splits_by_fresh_trees(blocks, np.arange(36))
+    assert sorted(found) == sorted(expected)
 
 
 def test_bad_input():

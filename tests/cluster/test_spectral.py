@@ -106,9 +106,34 @@ def test_landmarks_never_hold_a_square_matrix():
     tracemalloc.start()
     model = MultiViewSpectralClustering(3, n_landmarks=50, n_init=1, random_state=0).fit(blocks)
     peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.reset_peak()
+    predicted = model.predict(blocks)
+    peak_of_predict = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * 6000 * 6000 / 3
+    assert peak_of_predict < 8 * 6000 * 6000 / 10
     assert adjusted_rand_score(truth, model.labels_) > 0.9
+    np.testing.assert_array_equal(predicted, model.labels_)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"sigma": "local"},
+        {"n_landmarks": 30},
+        {"kernel": ["rbf", "nearest_neighbors", RBF(2.0)]},
+        {"affinity": "joint"},
+        {"affinity": "sum", "kernel": ["rbf", "nearest_neighbors", "rbf"]},
+    ],
+)
+def test_new_samples_are_placed_some_at_a_time(monkeypatch, parameters):
+    blocks, _ = three_groups(90)
+    new = with_gaps(three_groups(40, seed=5)[0], seed=6)
+    model = MultiViewSpectralClustering(3, random_state=0, **parameters).fit(with_gaps(blocks))
+    at_once = model.embed(new)
+    monkeypatch.setattr("coview.cluster._spectral_views._BLOCK_VALUES", 7 * 90)
+    np.testing.assert_allclose(model.embed(new), at_once, atol=1e-12)
 
 
 @pytest.mark.parametrize("sigma", ["local", "search", [2.0, None, "local"], {"a": 1.0, "b": 2.0, "c": 3.0}])
