@@ -92,4 +92,5 @@ def squares_of(block: Array, columns: NDArray[np.intp]) -> Array:
     squares *= -2.0
     squares += norms[:, None]
     squares += norms[columns]
+    squares[columns, np.arange(len(columns))] = 0.0
     return np.maximum(squares, 0.0, out=squares)

@@ -111,6 +111,7 @@ def test_cells_taken_away_leave_every_sample_one(paper):
 def test_squares_of_wide_tables_are_those_of_narrow_ones(paper, monkeypatch):
     block = 100.0 + np.random.default_rng(0).normal(size=(30, 50))
     wide = paper.problems.squares_of(block, np.arange(10))
+    assert not wide.diagonal().any()
     monkeypatch.setattr(paper.problems, "_WIDE", 99)
     assert wide == pytest.approx(paper.problems.squares_of(block, np.arange(10)), abs=1e-10)
 
