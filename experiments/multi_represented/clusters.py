@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
+from scipy.stats import entropy
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, silhouette_samples
 
 from .problems import Array, Problem, squares_of, standardized
@@ -125,7 +126,10 @@ def clusters_of(near: NDArray[np.bool_]) -> NDArray[np.intp]:
 
 
 def _scores(truth: NDArray[np.int64], found: NDArray[np.intp], side: Array) -> dict[str, float]:
-    """Noise is a cluster of its own in both measures of agreement, and counts 0 in the silhouette."""
+    """Noise is a cluster of its own in measures of agreement and in the information, and counts 0 in the silhouette.
+
+    ``information``: entropy of the labels in bits; 0 where all samples are noise, or all are one cluster.
+    """
     clustered = np.flatnonzero(found >= 0)
     n_clusters = int(found.max()) + 1
     silhouette = 0.0
@@ -138,6 +142,7 @@ def _scores(truth: NDArray[np.int64], found: NDArray[np.intp], side: Array) -> d
         "noise": float((found < 0).mean()),
         "n_clusters": n_clusters,
         "silhouette": silhouette,
+        "information": float(entropy(np.unique(found, return_counts=True)[1], base=2)),
     }
 
 

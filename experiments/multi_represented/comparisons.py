@@ -26,7 +26,8 @@ ALPHA = 0.05
 MEASURES = ("accuracy", "f1")
 AGREEMENTS = ("ari", "nmi", "noise", "n_clusters")
 #: Ways of choosing the quantile of the widths; the last one by the classes.
-CHOICES = ("auto", "most clusters", "silhouette", "best by the classes")
+CHOICES = ("auto", "most clusters", "silhouette", "most information", "best by the classes")
+_CRITERIA = dict(zip(CHOICES[1:], ("n_clusters", "silhouette", "information", "ari"), strict=True))
 
 
 def difference(ours: pd.Series, others: pd.Series, variance_factor: float, mean: float | None = None) -> CellRow:
@@ -82,8 +83,7 @@ def chosen_widths(scores: pd.DataFrame, choice: str) -> pd.DataFrame:
     """The row of the chosen quantile for every data set, draw, method and rule; of equal ones the wider."""
     if choice == "auto":
         return scores[scores["quantile"] == AUTO]
-    column = {"most clusters": "n_clusters", "silhouette": "silhouette", "best by the classes": "ari"}[choice]
-    ordered = scores.sort_values([column, "quantile"], kind="stable")
+    ordered = scores.sort_values([_CRITERIA[choice], "quantile"], kind="stable")
     return ordered.groupby(["data", "draw", "method", "rule"], sort=False).tail(1).sort_index()
 
 

@@ -27,11 +27,12 @@ cells of samples and representations removed at random, anew in every repeat.
 
 Clusters: {MIN_SAMPLES} neighbors make a core. Widths are the same quantile, in every representation, of the distances from the
 {MIN_SAMPLES}-th neighbor ("by representation"), or the same multiple of the medians of these distances such that the quantile is
-met by the neighbors that count ("combined"). "Auto": quantile {AUTO:g}. "Most clusters" and "silhouette": of the quantiles
-{QUANTILES[0]:g} to {QUANTILES[-1]:g} that with most clusters, or with the largest sum of silhouettes in all representations side
-by side, noise counting 0; no class is seen. "Best by the classes": the quantile of the largest adjusted Rand index, an upper
-bound. Noise is a cluster of its own in ARI and NMI. Differences are from the best single representation of the column, in
-hindsight; standard errors by draws of 80 % of the samples (jackknife)."""
+met by the neighbors that count ("combined"). "Auto": quantile {AUTO:g}. "Most clusters", "silhouette" and "most information":
+of the quantiles {QUANTILES[0]:g} to {QUANTILES[-1]:g} that with most clusters, with the largest sum of silhouettes in all
+representations side by side, noise counting 0, or with the largest entropy of the labels; no class is seen. "Best by the
+classes": the quantile of the largest adjusted Rand index, an upper bound. Noise is a cluster of its own in ARI, NMI and the
+entropy. Differences are from the best single representation of the column, in hindsight; standard errors by draws of 80 % of
+the samples (jackknife)."""
 
 
 def reproduce(data: Path, *, repeats: int, seed: int, jobs: int, echo: Callable[[str], None]) -> dict[str, Any]:
