@@ -145,7 +145,7 @@ def test_shared_directions_of_equal_views_are_those_of_one():
 def test_iterative_solver_equals_the_dense_one(monkeypatch):
     blocks, _ = draw(420, gap=2.0)
     iterative = co_regularized_spectra(complete(blocks[:2]), 420, 3, 0.2, n_iter=3)[0]
-    monkeypatch.setattr("coview.inference._view_spectra._DENSE_LIMIT", 10_000)
+    monkeypatch.setattr("coview.linalg._eigen._DENSE_LIMIT", 10_000)
     dense = co_regularized_spectra(complete(blocks[:2]), 420, 3, 0.2, n_iter=3)[0]
     for a, b in zip(iterative, dense, strict=True):
         np.testing.assert_allclose(a @ a.T, b @ b.T, atol=1e-7)

@@ -66,7 +66,8 @@ def test_iterations_equal_dense_decompositions(n_views, monkeypatch):
     blocks = [rng.random((450, 450)) for _ in range(n_views)]
     blocks = [block + block.T for block in blocks]
     lanczos = disagreement_embedding(blocks, 3)
-    monkeypatch.setattr("coview.inference._disagreement._DENSE_LIMIT", 5000)
+    for module in ("inference._disagreement", "linalg._eigen"):
+        monkeypatch.setattr(f"coview.{module}._DENSE_LIMIT", 5000)
     dense = disagreement_embedding(blocks, 3)
     np.testing.assert_allclose(lanczos.values[:3], dense.values[:3], rtol=1e-10)
     for v in range(n_views):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse.linalg import eigsh
 
-from coview.linalg import leading_eigenpairs, leading_eigenpairs_of_operator
+from coview.linalg import largest_eigenpairs, leading_eigenpairs, leading_eigenpairs_of_operator
 
 
 def semi_definite(n, rank, seed=0):
@@ -33,6 +33,20 @@ def test_lanczos_agrees_with_the_dense_solver():
     by_product = leading_eigenpairs_of_operator(lambda v: matrix @ v, 450, 20)
     np.testing.assert_allclose(by_product[0], values, rtol=1e-12)
     np.testing.assert_allclose(by_product[1], vectors, atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [60, 450])
+def test_largest_pairs_of_a_spectrum_with_negative_values(n):
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(n, n)))[0]
+    spectrum = np.linspace(-1.0, 1.0, n) ** 3
+    matrix = (Q * spectrum) @ Q.T
+    values, vectors = largest_eigenpairs(lambda x: matrix @ x, n, 4, further=3)
+    assert len(values) == (n if n == 60 else 7)
+    np.testing.assert_allclose(values, spectrum[::-1][: len(values)], atol=1e-12)
+    np.testing.assert_allclose(np.abs((vectors * Q[:, ::-1][:, :4]).sum(axis=0)), 1.0, rtol=1e-10)
+    assert (vectors[np.abs(vectors).argmax(axis=0), np.arange(4)] > 0.0).all()
+    again = largest_eigenpairs(lambda x: matrix @ x, n, 4, further=3)
+    np.testing.assert_array_equal(again[1], vectors)
 
 
 @pytest.mark.parametrize("n", [30, 500])

@@ -23,6 +23,7 @@ from coview.inference import (
     co_regularized_spectra,
     co_trained_spectra,
     fused_network,
+    mean_of_rows,
     shared_directions,
     unit_rows,
 )
@@ -109,15 +110,12 @@ class _AgreeingSpectra(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
         return self._rounding.labels(self._new_rows(views))
 
     def _new_rows(self, views: Views) -> Array:
-        total, count = np.zeros((len(views), self.embedding_.shape[1])), np.zeros(len(views))
+        parts = []
         for v, values in enumerate(affinities_to_training(self._affinities, views, self._presence)):
-            rows = views.rows(views.names[v])
-            weights = np.asarray(values.sum(axis=1), dtype=np.float64).ravel()
-            near = weights > 0.0
-            means = np.asarray(values @ self.embedding_[self._presence[:, v]])[near] / weights[near][:, None]
-            total[rows[near]] += means
-            count[rows[near]] += 1.0
-        return unit_rows(total / np.maximum(count, 1.0)[:, None])
+            weights = np.asarray(values.sum(axis=1), dtype=np.float64).reshape(-1, 1)
+            carried = np.asarray(values @ self.embedding_[self._presence[:, v]])
+            parts.append(np.divide(carried, weights, out=np.zeros_like(carried), where=weights > 0.0))
+        return unit_rows(mean_of_rows(parts, np.asarray(views.presence)))
 
     def _directions(self, parts: Sequence[AffinityView], spectra: Sequence[Array], n_samples: int) -> Array:
         return unit_rows(shared_directions(parts, spectra, n_samples, self.n_clusters))

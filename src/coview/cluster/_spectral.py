@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from coview.base import Interval, MultiViewEstimator, StrOptions
 from coview.cluster._rounding import fit_rounding
 from coview.cluster._spectral_views import Anchors, FusedGraph, LinkedGraph, check_similar_to_something
+from coview.inference import mean_of_rows
 
 __all__ = ["MultiViewSpectralClustering"]
 
@@ -198,15 +199,10 @@ class MultiViewSpectralClustering(ClusterMixin, MultiViewEstimator):  # type: ig
         """One row per sample from those of its views (n_samples with the view, n_components), or of all together."""
         if isinstance(self._graph, FusedGraph):
             return rows[0]
-        total, count = np.zeros((len(presence), self.n_clusters)), np.zeros(len(presence))
-        for part, has in zip(rows, presence.T, strict=True):
-            told = np.flatnonzero(has)[~(part == 0.0).all(axis=1)]
-            total[told] += part[~(part == 0.0).all(axis=1)]
-            count[told] += 1.0
-        pooled = total / np.maximum(count, 1.0)[:, None]
+        pooled = mean_of_rows(rows, presence)
         if self.paired_rows != "mean":
             j = self.view_names_.index(self.paired_rows)
-            trusted = ~(rows[j] == 0.0).all(axis=1)
+            trusted = rows[j].any(axis=1)
             pooled[np.flatnonzero(presence[:, j])[trusted]] = rows[j][trusted]
         return pooled
 

@@ -48,7 +48,13 @@ from coview.inference._component_distributions import (
 from coview.inference._consensus import DenseConsensus, Experts, NewGrams, combine_experts
 from coview.inference._dense_covariance import DenseCovariance
 from coview.inference._dense_view_posterior import DenseSlope, DenseViewPosterior
-from coview.inference._disagreement import SpectralEmbedding, affinity_embedding, disagreement_embedding, unit_rows
+from coview.inference._disagreement import (
+    SpectralEmbedding,
+    affinity_embedding,
+    disagreement_embedding,
+    mean_of_rows,
+    unit_rows,
+)
 from coview.inference._em import GIVEN_START_PLATEAU, EMRun, best_em_run, run_em, warn_unless_converged
 from coview.inference._entropies import label_information, predictive_entropies
 from coview.inference._evidence import EvidenceMaximum, maximize_evidence
@@ -317,6 +323,7 @@ __all__ = [
     "logistic_normal_mean",
     "logistic_view_information",
     "maximize_evidence",
+    "mean_of_rows",
     "mean_scores",
     "mean_shares",
     "mismatch_counts",

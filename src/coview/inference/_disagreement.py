@@ -8,15 +8,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh, svd
+from scipy.linalg import svd
 
-from coview.linalg import leading_eigenpairs_of_operator
+from coview.linalg import largest_eigenpairs
 
-__all__ = ["SpectralEmbedding", "affinity_embedding", "disagreement_embedding", "unit_rows"]
+__all__ = [
+    "SpectralEmbedding",
+    "affinity_embedding",
+    "disagreement_embedding",
+    "inverse_roots",
+    "mean_of_rows",
+    "scaled",
+    "unit_rows",
+]
 
 Array = NDArray[np.float64]
 
-# Up to so many nodes the dense solver is as fast as Lanczos.
+# Up to so many rows in each of two views all singular values are found at once.
 _DENSE_LIMIT = 400
 # Directions beyond those asked for, to see where the eigenvalues fall.
 _FURTHER = 10
@@ -53,8 +61,7 @@ class SpectralEmbedding:
         A training node seen again gets its own row.
         """
         degrees = np.asarray(affinities @ self.carried_degrees[part])
-        scale = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0.0)
-        return unit_rows(np.asarray(affinities @ self.carriers[part]) * scale[:, None])
+        return unit_rows(np.asarray(affinities @ self.carriers[part]) * inverse_roots(degrees)[:, None])
 
 
 def disagreement_embedding(affinities: Sequence[Any], n_components: int) -> SpectralEmbedding:
@@ -83,8 +90,7 @@ def disagreement_embedding(affinities: Sequence[Any], n_components: int) -> Spec
     singular vectors of :math:`D_r^{-1/2} W D_c^{-1/2}`. More views are joined by the matrix of all blocks :math:`A_u A_v^\top`,
     :math:`u \ne v`, with nothing on its diagonal, which for two views is the same. The blocks are never formed where there are
     more than 400 nodes: a product with the matrix takes O(n_nodes n_links), a few hundred of them give the eigenvectors. Memory
-    is
-    that of the affinities.
+    is that of the affinities.
 
     Examples
     --------
@@ -95,19 +101,16 @@ def disagreement_embedding(affinities: Sequence[Any], n_components: int) -> Spec
     array([1., 1.])
     """
     graph = _Blocks(affinities)
-    two, n = len(affinities) == 2, sum(graph.counts)
-    if max(graph.counts) <= _DENSE_LIMIT and two:
-        values, vectors = _two_views_dense(graph, n_components)
-    elif n <= _DENSE_LIMIT:
-        values, vectors = _dense(graph, n_components)
+    two = len(affinities) == 2
+    if two and max(graph.counts) <= _DENSE_LIMIT:
+        values, vectors = graph.singular_pairs(n_components)
     else:
-        values, vectors = _iterative(graph, n_components)
+        values, vectors = largest_eigenpairs(graph.product, sum(graph.counts), n_components, _FURTHER)
     _check_rank(values, n_components)
     parts = _split(vectors * (np.sqrt(2.0) if two else 1.0), graph.counts)
     links = [part * scale[:, None] for part, scale in zip(parts, graph.scales, strict=True)]
-    spread = [
-        np.asarray(a.T @ link) for a, link in zip(graph.affinities, links, strict=True)
-    ]  # (n_links, n_components)
+    # (n_links, n_components)
+    spread = [np.asarray(a.T @ link) for a, link in zip(graph.affinities, links, strict=True)]
     total = np.sum(spread, axis=0)
     carriers = [(total - own) / values[:n_components] for own in spread]
     return SpectralEmbedding(values, parts, carriers, [graph.reach(v) for v in range(len(affinities))])
@@ -121,48 +124,26 @@ class _Blocks:
         self.counts = [a.shape[0] for a in self.affinities]
         self.sums = [np.asarray(a.sum(axis=0), dtype=np.float64).ravel() for a in self.affinities]
         self.total = np.sum(self.sums, axis=0)
-        self.scales = []
-        for v, a in enumerate(self.affinities):
-            degrees = np.asarray(a @ self.reach(v))
-            self.scales.append(np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0.0))
+        self.scales = [inverse_roots(np.asarray(a @ self.reach(v))) for v, a in enumerate(self.affinities)]
 
     def reach(self, v: int) -> Array:
         """What other views have at each link: affinities with the links times it is a node's degree (n_links,)."""
         return np.asarray(self.total - self.sums[v]) if len(self.affinities) > 2 else self.sums[1 - v]
 
     def product(self, x: Array) -> Array:
-        """The normalized matrix times a vector over all nodes."""
-        pieces = [part * scale for part, scale in zip(_split(x, self.counts), self.scales, strict=True)]
+        """The normalized matrix times columns over all nodes."""
+        pieces = [part * scale[:, None] for part, scale in zip(_split(x, self.counts), self.scales, strict=True)]
         carried = [np.asarray(a.T @ piece) for a, piece in zip(self.affinities, pieces, strict=True)]
         total = np.sum(carried, axis=0)
-        return np.concatenate(
-            [s * np.asarray(a @ (total - own)) for a, s, own in zip(self.affinities, self.scales, carried, strict=True)]
-        )
+        back = [np.asarray(a @ (total - own)) for a, own in zip(self.affinities, carried, strict=True)]
+        return np.vstack([part * scale[:, None] for part, scale in zip(back, self.scales, strict=True)])
 
-    def block(self, u: int, v: int) -> Array:
-        """One normalized block, dense."""
-        W = self.affinities[u] @ self.affinities[v].T
-        dense: Array = np.asarray(W.toarray() if hasattr(W, "toarray") else W, dtype=np.float64)
-        return np.asarray(dense * self.scales[u][:, None] * self.scales[v])
-
-
-def _two_views_dense(graph: _Blocks, k: int) -> tuple[Array, Array]:
-    U, values, Vt = svd(graph.block(0, 1), full_matrices=False, check_finite=False)
-    return values, np.vstack([U[:, :k], Vt[:k].T]) / np.sqrt(2.0)
-
-
-def _dense(graph: _Blocks, k: int) -> tuple[Array, Array]:
-    V = range(len(graph.counts))
-    zero = [[np.zeros((graph.counts[u], graph.counts[v])) if u == v else graph.block(u, v) for v in V] for u in V]
-    values, vectors = eigh(np.block(zero), check_finite=False)
-    return values[::-1], vectors[:, ::-1][:, :k]
-
-
-def _iterative(graph: _Blocks, k: int) -> tuple[Array, Array]:
-    n = sum(graph.counts)
-    # Eigenvalues lie in [-1, 1]: with 1 added the largest come first and none is negative.
-    values, vectors = leading_eigenpairs_of_operator(lambda x: graph.product(x) + x, n, min(k + _FURTHER, n - 1))
-    return values - 1.0, vectors[:, :k]
+    def singular_pairs(self, k: int) -> tuple[Array, Array]:
+        """Singular values of the one block of two views, and the vectors of both sides one above the other, of length 1."""
+        W = self.affinities[0] @ self.affinities[1].T
+        dense = np.asarray(W.toarray() if hasattr(W, "toarray") else W, dtype=np.float64)
+        U, values, Vt = svd(scaled(dense, *self.scales), full_matrices=False, check_finite=False)
+        return values, np.vstack([U[:, :k], Vt[:k].T]) / np.sqrt(2.0)
 
 
 def affinity_embedding(affinity: Any, n_components: int) -> SpectralEmbedding:
@@ -197,23 +178,55 @@ def affinity_embedding(affinity: Any, n_components: int) -> SpectralEmbedding:
     array([1., 1.])
     """
     n = affinity.shape[0]
-    degrees = np.asarray(affinity.sum(axis=0), dtype=np.float64).ravel()
-    scale = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0.0)
-    if n <= _DENSE_LIMIT:
-        A = affinity.toarray() if hasattr(affinity, "toarray") else np.asarray(affinity)
-        values, vectors = eigh(A * scale[:, None] * scale, check_finite=False)
-        values, vectors = values[::-1], vectors[:, ::-1][:, :n_components]
-    else:
-
-        def product(x: Array) -> Array:
-            return np.asarray(scale * (affinity @ (scale * x)) + x)
-
-        values, vectors = leading_eigenpairs_of_operator(product, n, min(n_components + _FURTHER, n - 1))
-        values, vectors = values - 1.0, vectors[:, :n_components]
+    scale = inverse_roots(np.asarray(affinity.sum(axis=0), dtype=np.float64).ravel())[:, None]
+    values, vectors = largest_eigenpairs(
+        lambda x: np.asarray(scale * (affinity @ (scale * x))), n, n_components, _FURTHER
+    )
     # Zeros on the diagonal make eigenvalues negative where samples are few; only those that vanish have no direction.
     _check_rank(np.abs(values[:n_components]), n_components)
-    carrier = vectors * scale[:, None] / values[:n_components]
+    carrier = vectors * scale / values[:n_components]
     return SpectralEmbedding(values, [vectors], [carrier], [np.ones(n)])
+
+
+def inverse_roots(degrees: Array) -> Array:
+    """One over the root of each degree; 0 where it is 0."""
+    return np.asarray(np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0.0))
+
+
+def scaled(matrix: Array, left: Array, right: Array) -> Array:
+    """A dense matrix with each row and each column scaled."""
+    return np.asarray(matrix * left[:, None] * right)
+
+
+def mean_of_rows(parts: Sequence[Array], presence: NDArray[np.bool_]) -> Array:
+    """Mean of the rows that a sample has in its views; rows of zeros tell nothing and do not count.
+
+    Parameters
+    ----------
+    parts : sequence of ndarray of shape (n_with_view, n_components)
+        One per view.
+    presence : ndarray of shape (n_samples, n_views)
+
+    Returns
+    -------
+    rows : ndarray of shape (n_samples, n_components)
+        Zero where no view tells anything.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.inference import mean_of_rows
+    >>> presence = np.array([[True, True], [True, False]])
+    >>> mean_of_rows([np.array([[1.0], [3.0]]), np.array([[2.0]])], presence).tolist()
+    [[1.5], [3.0]]
+    """
+    total, count = np.zeros((len(presence), parts[0].shape[1])), np.zeros((len(presence), 1))
+    for part, has in zip(parts, presence.T, strict=True):
+        told = part.any(axis=1)
+        places = np.flatnonzero(has)[told]
+        total[places] += part[told]
+        count[places] += 1.0
+    return np.asarray(total / np.maximum(count, 1.0))
 
 
 def unit_rows(rows: Array) -> Array:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
-from coview.linalg import leading_eigenpairs_of_operator
+from coview.inference._disagreement import inverse_roots, scaled
+from coview.linalg import largest_eigenpairs
 
 __all__ = ["AffinityView", "co_regularized_spectra", "co_trained_spectra", "fused_network", "shared_directions"]
 
 Array = NDArray[np.float64]
-# Up to so many samples the dense solver is as fast as Lanczos.
-_DENSE_LIMIT = 400
 
 
 @dataclass(frozen=True)
@@ -79,14 +77,14 @@ def co_regularized_spectra(
     np.float64(5.0)
     """
     laplacians = [_normalized(view.affinity) for view in views]
-    spectra = [_leading(_plus(L), len(L), n_components) for L in laplacians]
+    spectra = [_leading(L, n_components) for L in laplacians]
     center = shared_directions(views, spectra, n_samples, n_components) if centroid else None
     objective = [_objective(views, laplacians, spectra, center, coupling, n_samples)]
     for _ in range(n_iter):
         for v, (view, L) in enumerate(zip(views, laplacians, strict=True)):
             others = [center] if center is not None else _elsewhere(views, spectra, v, n_samples)
             terms = [other[view.places] for other in others]
-            spectra[v] = _leading(_plus(L, terms, coupling), len(L), n_components)
+            spectra[v] = _leading(L, n_components, terms, coupling)
         if center is not None:
             center = shared_directions(views, spectra, n_samples, n_components, normalized=False)
         objective.append(_objective(views, laplacians, spectra, center, coupling, n_samples))
@@ -124,7 +122,7 @@ def co_trained_spectra(
     >>> bool(np.allclose(U @ U.T, 0.5 * pairs.affinity))
     True
     """
-    spectra = [_leading(_plus(_normalized(view.affinity)), len(view.affinity), n_components) for view in views]
+    spectra = [_leading(_normalized(view.affinity), n_components) for view in views]
     for _ in range(n_iter if len(views) > 1 else 0):
         before = list(spectra)
         for v, view in enumerate(views):
@@ -136,7 +134,7 @@ def co_trained_spectra(
                 met |= np.isin(view.places, views[w if w < v else w + 1].places)
             projected[~met] = view.affinity[~met]
             S = np.maximum(0.5 * (projected + projected.T), 0.0)
-            spectra[v] = _leading(_plus(_normalized(S)), len(S), n_components)
+            spectra[v] = _leading(_normalized(S), n_components)
     return spectra
 
 
@@ -277,26 +275,17 @@ def _nearest_only(affinity: Array, k: int) -> Array:
 
 
 def _normalized(affinity: Array) -> Array:
-    degrees = affinity.sum(axis=1)
-    scale = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0.0)
-    return np.asarray(affinity * scale[:, None] * scale)
+    scale = inverse_roots(affinity.sum(axis=1))
+    return scaled(affinity, scale, scale)
 
 
-def _plus(L: Array, terms: Sequence[Array] = (), coupling: float = 0.0) -> Callable[[Array], Array]:
-    """Products with L plus coupling times the projections U U'."""
+def _leading(L: Array, k: int, terms: Sequence[Array] = (), coupling: float = 0.0) -> Array:
+    """Leading eigenvectors of L plus coupling times the projections U U'."""
 
     def product(x: Array) -> Array:
         return np.asarray(L @ x + coupling * sum((U @ (U.T @ x) for U in terms), np.zeros_like(x)))
 
-    return product
-
-
-def _leading(product: Callable[[Array], Array], n: int, k: int) -> Array:
-    if n <= max(_DENSE_LIMIT, 2 * k):
-        matrix = product(np.eye(n))
-        _, vectors = eigh(0.5 * (matrix + matrix.T), check_finite=False)
-        return np.asarray(vectors[:, ::-1][:, :k])
-    return leading_eigenpairs_of_operator(lambda x: product(x) + x, n, k)[1]
+    return largest_eigenpairs(product, len(L), k)[1]
 
 
 def _elsewhere(views: Sequence[AffinityView], spectra: Sequence[Array], v: int, n: int) -> list[Array]:

@@ -7,7 +7,7 @@ from coview.linalg._cholesky import (
     invert_lower,
     solve_positive_definite,
 )
-from coview.linalg._eigen import leading_eigenpairs, leading_eigenpairs_of_operator
+from coview.linalg._eigen import largest_eigenpairs, leading_eigenpairs, leading_eigenpairs_of_operator
 from coview.linalg._in_place import factor_lower_in_place, half_solve_rows, mirror_upper, subtract_row_products
 from coview.linalg._incomplete_cholesky import IncompleteCholesky, incomplete_cholesky
 from coview.linalg._iterative import conjugate_gradients
@@ -23,6 +23,7 @@ __all__ = [
     "half_solve_rows",
     "incomplete_cholesky",
     "invert_lower",
+    "largest_eigenpairs",
     "leading_eigenpairs",
     "leading_eigenpairs_of_operator",
     "mirror_upper",
