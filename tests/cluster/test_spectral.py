@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from coview import Views
 from coview.cluster import MultiViewSpectralClustering
 from coview.exceptions import NotPositiveDefiniteError, ViewError
-from coview.inference import disagreement_embedding
+from coview.inference import affinity_embedding, disagreement_embedding
 
 AFFINITIES = ["minimizing_disagreement", "joint", "sum", "co_training"]
 
@@ -58,6 +58,18 @@ def test_one_view_is_the_method_of_ng_jordan_and_weiss(affinity):
         blocks[0]
     )  # nothing to agree with: its own affinities
     np.testing.assert_array_equal(alone.labels_, model.labels_)
+
+
+@pytest.mark.parametrize("n", [60, 450])
+def test_rows_of_nodes_that_are_similar_to_nothing_are_exactly_zero(n):
+    rng = np.random.default_rng(0)
+    A = rng.random((n, n))
+    lost = np.arange(n) % 10 == 0
+    A = np.where(lost[:, None] | lost, 0.0, A + A.T)
+    for embedding in (affinity_embedding(A, 3), disagreement_embedding([A, A], 3), disagreement_embedding([A] * 3, 3)):
+        for v in range(len(embedding.vectors)):
+            np.testing.assert_array_equal(embedding.rows(v).any(axis=1), ~lost)
+            np.testing.assert_array_equal(embedding.new_rows(v, A).any(axis=1), ~lost)
 
 
 @pytest.mark.parametrize("n_views", [2, 3])

@@ -107,6 +107,7 @@ def disagreement_embedding(affinities: Sequence[Any], n_components: int) -> Spec
     else:
         values, vectors = largest_eigenpairs(graph.product, sum(graph.counts), n_components, _FURTHER)
     _check_rank(values, n_components)
+    vectors = np.where(np.concatenate(graph.scales)[:, None] > 0.0, vectors, 0.0)
     parts = _split(vectors * (np.sqrt(2.0) if two else 1.0), graph.counts)
     links = [part * scale[:, None] for part, scale in zip(parts, graph.scales, strict=True)]
     # (n_links, n_components)
@@ -184,6 +185,7 @@ def affinity_embedding(affinity: Any, n_components: int) -> SpectralEmbedding:
     )
     # Zeros on the diagonal make eigenvalues negative where samples are few; only those that vanish have no direction.
     _check_rank(np.abs(values[:n_components]), n_components)
+    vectors = np.where(scale > 0.0, vectors, 0.0)
     carrier = vectors * scale / values[:n_components]
     return SpectralEmbedding(values, [vectors], [carrier], [np.ones(n)])
 
