@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coview.cluster._affinities import ViewAffinity, fit_affinity
-from coview.cluster._fused_affinity import CoTrainingAffinity, SharedViewsAffinity
 from coview.cluster._presence import check_has_view
 from coview.exceptions import ViewError
 from coview.inference import SpectralEmbedding, affinity_embedding, disagreement_embedding
+from coview.kernels import CoTrainingAffinity, SharedViewsAffinity
 from coview.labels import encode_labels
 from coview.views import Views, some, value_per_view
 

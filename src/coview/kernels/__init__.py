@@ -13,6 +13,7 @@ from coview.kernels._derivatives import weighted_derivatives
 from coview.kernels._expected import expected_linear_gram, expected_polynomial_gram, expected_rbf_gram
 from coview.kernels._expected_rows import ExpectedRows, expected_rows
 from coview.kernels._features import JointSpectralFeatures, SpectralFeatures, stack_views, take_samples
+from coview.kernels._fused_affinity import CoTrainingAffinity, SharedViewsAffinity
 from coview.kernels._landmarks import LandmarkFeatures, LandmarkSpectrum
 from coview.kernels._machines import (
     HingeRules,
@@ -41,6 +42,7 @@ from coview.kernels._view_functions import ViewFunctions, ViewKernels
 from coview.kernels._warped import WarpedFeatures, WarpedGram, warped_kernel
 
 __all__ = [
+    "CoTrainingAffinity",
     "ExpectedRows",
     "GramSpectrum",
     "HingeRules",
@@ -51,6 +53,7 @@ __all__ = [
     "LandmarkSpectrum",
     "LinearSpectrum",
     "PrecomputedKernel",
+    "SharedViewsAffinity",
     "SpanFeatures",
     "SpanGradient",
     "SpectralFeatures",

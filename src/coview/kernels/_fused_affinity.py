@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coview.inference import ConsensusPrior, DenseConsensus, NewGrams, combine_experts
-from coview.kernels import dense_consensus
+from coview.kernels._co_training import dense_consensus
 
 __all__ = ["CoTrainingAffinity", "SharedViewsAffinity"]
 
@@ -29,6 +29,16 @@ class SharedViewsAffinity:
     how : {"joint", "sum"}
     presence : ndarray of shape (n_samples, n_views)
         Of the training samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.kernels import SharedViewsAffinity
+    >>> sight, sound = np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([[1.0]])
+    >>> presence = np.array([[True, False], [True, True]])
+    >>> SharedViewsAffinity("sum", presence).training([sight, sound])
+    array([[0., 1.],
+           [1., 0.]])
     """
 
     def __init__(self, how: str, presence: NDArray[np.bool_]) -> None:
@@ -37,7 +47,16 @@ class SharedViewsAffinity:
         self.unknown = 0.0
 
     def training(self, affinities: Sequence[Any]) -> Any:
-        """Between training samples (n_samples, n_samples), zero on the diagonal."""
+        """Affinities between the training samples, zero on the diagonal.
+
+        Parameters
+        ----------
+        affinities : sequence of ndarray or sparse array of shape (n_with_view, n_with_view)
+
+        Returns
+        -------
+        fused : ndarray of shape (n_samples, n_samples), or sparse array where all views are
+        """
         if all(sparse.issparse(a) for a in affinities):
             fused = self._sparse(affinities, self.presence)
             fused = sparse.csr_array(fused - sparse.diags_array(fused.diagonal()))
@@ -53,7 +72,17 @@ class SharedViewsAffinity:
         return fused
 
     def to_training(self, affinities: Sequence[Any], presence: NDArray[np.bool_]) -> Any:
-        """Of new samples with the training samples (n_new, n_samples)."""
+        """Affinities of new samples with the training samples.
+
+        Parameters
+        ----------
+        affinities : sequence of ndarray or sparse array of shape (n_new with the view, n_with_view)
+        presence : ndarray of shape (n_new, n_views)
+
+        Returns
+        -------
+        fused : ndarray of shape (n_new, n_samples), or sparse array where all views are
+        """
         if all(sparse.issparse(a) for a in affinities):
             return self._sparse(affinities, presence)
         fused, shared = self._dense(affinities, presence)
@@ -104,7 +133,18 @@ class CoTrainingAffinity:
     Parameters
     ----------
     view_variances : array-like of shape (n_views,) or float
+        Noise of each view against the consensus.
     presence : ndarray of shape (n_samples, n_views)
+        Of the training samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.kernels import CoTrainingAffinity
+    >>> sight = np.array([[1.0, 0.5], [0.5, 1.0]])
+    >>> CoTrainingAffinity(1.0, np.ones((2, 2), dtype=bool)).training([sight, sight])
+    array([[0.  , 0.25],
+           [0.25, 0.  ]])
     """
 
     def __init__(self, view_variances: Any, presence: NDArray[np.bool_]) -> None:
@@ -112,13 +152,34 @@ class CoTrainingAffinity:
         self.presence = presence
 
     def training(self, affinities: Sequence[Any]) -> Array:
-        """Between training samples (n_samples, n_samples), zero on the diagonal."""
+        """Affinities between the training samples, zero on the diagonal.
+
+        Parameters
+        ----------
+        affinities : sequence of ndarray or sparse array of shape (n_with_view, n_with_view)
+
+        Returns
+        -------
+        fused : ndarray of shape (n_samples, n_samples)
+        """
         fused = np.maximum(ConsensusPrior(self._consensus(affinities)).columns(np.arange(len(self.presence))), 0.0)
         np.fill_diagonal(fused, 0.0)
         return fused
 
     def to_training(self, affinities: Sequence[Any], presence: NDArray[np.bool_], training: Sequence[Any]) -> Array:
-        """Of new samples with the training samples (n_new, n_samples), given also the views' training affinities."""
+        """Affinities of new samples with the training samples.
+
+        Parameters
+        ----------
+        affinities : sequence of ndarray or sparse array of shape (n_new with the view, n_with_view)
+        presence : ndarray of shape (n_new, n_views)
+        training : sequence of ndarray or sparse array of shape (n_with_view, n_with_view)
+            Affinities between the training samples, view by view.
+
+        Returns
+        -------
+        fused : ndarray of shape (n_new, n_samples)
+        """
         prior = ConsensusPrior(self._consensus(training))
         new = NewGrams(presence, [_dense(a) for a in affinities], [np.ones(a.shape[0]) for a in affinities])
         experts = prior.experts(new, np.arange(len(self.presence)))
