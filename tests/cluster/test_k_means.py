@@ -94,9 +94,11 @@ def test_sparse_text_on_the_sphere():
 
 def test_no_cluster_is_left_empty_and_identical_samples_are_allowed():
     X = np.array([[0.0], [0.0], [0.0], [10.0]])
-    model = MultiViewKMeans(3, init=[np.array([[0.0], [100.0], [200.0]])]).fit(X)
-    assert len(set(model.labels_)) >= 2
-    same = MultiViewKMeans(2, random_state=0).fit(np.ones((4, 2)))
+    with pytest.warns(ConvergenceWarning, match="Only 2 of 4 samples are different"):
+        model = MultiViewKMeans(3, init=[np.array([[0.0], [100.0], [200.0]])]).fit(X)
+    assert model.labels_.tolist() == [0, 0, 0, 1]
+    with pytest.warns(ConvergenceWarning, match="Only 1 of 4 samples are different"):
+        same = MultiViewKMeans(2, random_state=0).fit(np.ones((4, 2)))
     assert same.inertia_ == 0.0
 
 

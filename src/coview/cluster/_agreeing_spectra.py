@@ -14,9 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, MultiViewEstimator, StrOptions
 from coview.cluster._affinities import ViewAffinity
-from coview.cluster._presence import check_has_view
 from coview.cluster._rounding import fit_rounding
-from coview.cluster._spectral_views import affinities_to_training, fit_affinities
+from coview.cluster._spectral_views import (
+    affinities_to_training,
+    check_similar_to_something,
+    fit_affinities,
+)
 from coview.inference import (
     AffinityView,
     affinity_embedding,
@@ -52,6 +55,7 @@ class _AgreeingSpectra(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
     kernel: Any
     random_state: Any
     affinities_: list[ViewAffinity]
+    _constant_views = True  # whether a view with one row for everybody does no harm
 
     def _embed(self, parts: Sequence[AffinityView], n_samples: int) -> Array:
         raise NotImplementedError
@@ -76,9 +80,8 @@ class _AgreeingSpectra(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"n_samples={len(views)} is too few for n_clusters={self.n_clusters}: two at least, one each."
             )
-        check_has_view(views)
         random_state = check_random_state(self.random_state)
-        self._affinities = fit_affinities(self, views, random_state)
+        self._affinities = fit_affinities(self, views, random_state, constant_views=self._constant_views)
         self._presence = np.asarray(views.presence)
         parts = []
         for name, affinity in zip(views.names, self._affinities, strict=True):
@@ -87,6 +90,7 @@ class _AgreeingSpectra(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
             if len(views.rows(name)):
                 parts.append(AffinityView(dense, views.rows(name)))
         self.embedding_ = self._embed(parts, len(views))
+        check_similar_to_something(self.embedding_, views)
         none = np.full(len(views), -1, dtype=np.intp)
         self._rounding, self.labels_ = fit_rounding(
             self.embedding_, self.n_clusters, "kmeans", self.n_init, random_state, none
@@ -250,6 +254,7 @@ class CoTrainingSpectralClustering(_AgreeingSpectra):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = _CONSTRAINTS
+    _constant_views = False  # others would be projected on what it does not tell
 
     def __init__(
         self,

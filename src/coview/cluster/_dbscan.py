@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import ClusterMixin
+from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,6 +24,8 @@ __all__ = ["MultiRepresentedDBSCAN"]
 Array = NDArray[np.float64]
 # A distance that differs from eps by rounding only is within it.
 _SLACK = 1.0 + 1e-12
+# What counts as no distance, as a share of a large one.
+_SAME = 1e-8
 
 
 class MultiRepresentedDBSCAN(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
@@ -161,8 +164,14 @@ class MultiRepresentedDBSCAN(ClusterMixin, MultiViewEstimator):  # type: ignore[
         search = NearestNeighbors(n_neighbors=k, metric=self.metric, n_jobs=self.n_jobs).fit(rows)
         distances = search.kneighbors(rows)[0][:, -1]
         eps = float(np.quantile(distances, self.eps_quantile))
+        if eps > 0.0:
+            return eps
         positive = distances[distances > 0.0]
-        return eps if eps > 0.0 else float(positive.min()) if len(positive) else 1.0
+        if len(positive):
+            return float(positive.min())
+        # So many stand at the same place that only these are neighbors.
+        farthest = float(pairwise_distances(rows[[0]], rows, metric=self.metric).max())
+        return _SAME * farthest if farthest > 0.0 else 1.0
 
     def _near(self, new: Any, rows: Any, name: str) -> sparse.csr_array:
         """Which rows are within eps of new ones in a view (n_new, n_rows), True there."""

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, MultiViewEstimator, StrOptions
 from coview.cluster._presence import check_has_view
+from coview.cluster._refusals import count_different, refuse_unlinked_views
 from coview.cluster._rounding import first_appearance
 from coview.inference import MeansView, multi_view_k_means
 from coview.views import Views, numbers_per_view
@@ -63,7 +64,7 @@ class MultiViewKMeans(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
     Warns
     -----
     ConvergenceWarning
-        If samples still move after ``max_iter`` steps.
+        If samples still move after ``max_iter`` steps, or fewer samples are different than there are clusters.
 
     Notes
     -----
@@ -129,6 +130,7 @@ class MultiViewKMeans(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
         self._validate_params()
         views = self._validate_views(X, reset=True)
         check_has_view(views)
+        refuse_unlinked_views(views)
         if len(views) < self.n_clusters:
             raise ValueError(f"n_samples={len(views)} must be at least n_clusters={self.n_clusters}.")
         # Distances are taken from each view's mean: far from the origin they would be differences of large numbers.
@@ -150,7 +152,17 @@ class MultiViewKMeans(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        order, self.labels_ = first_appearance(means.labels, self.n_clusters)
+        labels = means.labels
+        n_different = count_different(views, self.n_clusters)
+        if n_different < self.n_clusters:
+            warnings.warn(
+                f"Only {n_different} of {len(views)} samples are different, fewer than n_clusters={self.n_clusters}: the other "
+                "clusters are empty.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+            labels = self._nearest(blocks, means.centers, len(views))
+        order, self.labels_ = first_appearance(labels, self.n_clusters)
         self._centers = [centers[order] for centers in means.centers]
         self.inertia_, self.n_iter_ = means.cost, means.n_iter
         return self
@@ -205,9 +217,12 @@ class MultiViewKMeans(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
         check_is_fitted(self, "labels_")
         views = self._validate_views(X, reset=False)
         check_has_view(views)
-        total = np.zeros((len(views), self.n_clusters))
-        for view, centers in zip(self._blocks(views), self._centers, strict=True):
-            total[view.places] += view.costs(centers, view.norms())
+        return self._nearest(self._blocks(views), self._centers, len(views))
+
+    def _nearest(self, blocks: Sequence[MeansView], centers: Sequence[Array], n_samples: int) -> NDArray[np.intp]:
+        total = np.zeros((n_samples, self.n_clusters))
+        for view, own in zip(blocks, centers, strict=True):
+            total[view.places] += view.costs(own, view.norms())
         return np.asarray(total.argmin(axis=1), dtype=np.intp)
 
 

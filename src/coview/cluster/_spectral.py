@@ -90,9 +90,9 @@ class MultiViewSpectralClustering(ClusterMixin, MultiViewEstimator):  # type: ig
     de Sa, "Spectral Clustering with Two Views" (Workshop on Learning with Multiple Views, 2005), equations (1) and (2), and,
     for one
     matrix, Ng, Jordan and Weiss (2002). More than two views and missing ones: blocks :math:`A_u A_v^\top` over the samples that
-    have both, for all pairs of views. New samples are placed by the Nystrom formula; a training sample seen again gets its own
-    row. Time
-    O(n^2 (n_features + 100 n_views)), memory n^2 numbers per view; with landmarks n_samples n_landmarks.
+    have both, for all pairs of views. New samples are placed by the Nystrom formula; by the first affinity a training
+    sample seen again gets its own row. Time O(n^2 (n_features + 100 n_views)), memory n^2 numbers per view; with landmarks
+    n_samples n_landmarks.
 
     Examples
     --------

@@ -12,6 +12,12 @@ from scipy import sparse
 
 from coview.cluster._affinities import ViewAffinity, fit_affinity
 from coview.cluster._presence import check_has_view
+from coview.cluster._refusals import (
+    is_constant,
+    refuse_constant_views,
+    refuse_few_different,
+    refuse_unlinked_views,
+)
 from coview.exceptions import ViewError
 from coview.inference import SpectralEmbedding, affinity_embedding, disagreement_embedding
 from coview.kernels import CoTrainingAffinity, SharedViewsAffinity
@@ -58,10 +64,25 @@ class Anchors:
         return cls(codes.astype(np.intp))
 
 
-def fit_affinities(model: Any, views: Views, random_state: np.random.RandomState) -> list[ViewAffinity]:
+def fit_affinities(
+    model: Any, views: Views, random_state: np.random.RandomState, *, constant_views: bool = True
+) -> list[ViewAffinity]:
+    """Affinities of all views; raises where samples that are the same would have to be told apart.
+
+    A view with the same row for everybody is refused unless ``constant_views``, and where neighbors in it are asked for.
+    """
+    check_has_view(views)
+    refuse_unlinked_views(views)
     names = list(views.names)
     kernels, sigmas = value_per_view(model.kernel, names, "kernel"), value_per_view(model.sigma, names, "sigma")
     fitted = []
+    own = [isinstance(kernel, str) and kernel == "precomputed" for kernel in kernels]
+    if not any(own):
+        refuse_few_different(views, model.n_clusters)
+    if model.n_clusters > 1:
+        near = [isinstance(kernel, str) and kernel == "nearest_neighbors" for kernel in kernels]
+        asked = [n for n, given, k in zip(names, own, near, strict=True) if k or not (given or constant_views)]
+        refuse_constant_views(views, asked)
     for name, kernel, sigma in zip(names, kernels, sigmas, strict=True):
         block = views[name]
         if isinstance(kernel, str) and kernel == "precomputed":
@@ -123,7 +144,8 @@ class LinkedGraph:
             )
         if model.n_landmarks is not None and model.n_landmarks < len(links):
             links = np.sort(random_state.choice(links, model.n_landmarks, replace=False))
-        affinities = fit_affinities(model, views, random_state)
+        telling = [name for name in views.names if len(views.rows(name)) and not is_constant(views[name])]
+        affinities = fit_affinities(model, views, random_state, constant_views=len(telling) > 1)
         to_links = [
             _training_with_links(a, links, has, model.n_landmarks)
             for a, has in zip(affinities, presence.T, strict=True)
@@ -219,7 +241,6 @@ class FusedGraph:
     def fit(cls, model: Any, views: Views, random_state: np.random.RandomState) -> FusedGraph:
         """Fuse and embed."""
         presence = np.asarray(views.presence)
-        check_has_view(views)
         affinities = fit_affinities(model, views, random_state)
         fusion: SharedViewsAffinity | CoTrainingAffinity
         if model.affinity == "co_training":
@@ -250,7 +271,7 @@ class FusedGraph:
 
 
 def check_similar_to_something(rows: Array, views: Views) -> None:
-    """Warn of samples without a row: they are similar to nothing, or have no view."""
+    """Warn of samples without a row: they are similar to nothing."""
     lost = np.flatnonzero((rows == 0.0).all(axis=1))
     if len(lost):
         warnings.warn(

@@ -14,6 +14,8 @@ Array = NDArray[np.float64]
 _INSIDE = 1e-12
 # Distances are compared by their first digits, so that classes tie where they should.
 _DIGITS = 11
+# A penalty below this share of the squared spread of the neighbors is lost in the k x k systems: singular values instead.
+_LOST = 1e-7
 # Neighbors held at a time, in numbers.
 _BLOCK_VALUES = 2**22
 
@@ -54,7 +56,8 @@ def hyperplane_distances(samples: Array, rows: Array, neighbors: NDArray[np.intp
     Notes
     -----
     Vincent and Bengio (2002): :math:`\min_a \|x - \bar N - V a\|^2 + \alpha \|a\|^2` with :math:`V = N - \bar N`, by the k x k
-    systems :math:`(V V^\top + \alpha I) a = V (x - \bar N)` of all samples at once; by singular values for :math:`\alpha = 0`.
+    systems :math:`(V V^\top + \alpha I) a = V (x - \bar N)` of all samples at once; by singular values for :math:`\alpha = 0` and
+    where :math:`\alpha` is lost beside the spread of the neighbors.
     Time O(n_samples (k^2 n_features + k^3)).
 
     Examples
@@ -79,27 +82,33 @@ def _distances(x: Array, N: Array, alpha: float) -> tuple[Array, Array]:
     center = N.mean(axis=1)
     difference = x - center  # (n, d)
     V = N - center[:, None]  # (n, k, d)
-    if alpha == 0.0:
-        left, penalty = difference - _projected(difference, V), np.zeros(len(x))
-    else:
-        G = V @ V.transpose(0, 2, 1)
-        k = G.shape[1]
-        G[:, np.arange(k), np.arange(k)] += alpha
-        a = np.linalg.solve(G, V @ difference[:, :, None])
-        left = difference - (V.transpose(0, 2, 1) @ a)[:, :, 0]
-        penalty = alpha * (a[:, :, 0] ** 2).sum(axis=1)
+    left, penalty = np.empty_like(difference), np.zeros(len(x))
+    small = alpha <= _LOST * (V**2).sum(axis=(1, 2))
+    left[small], penalty[small] = _by_singular_values(difference[small], V[small], alpha)
+    left[~small], penalty[~small] = _by_systems(difference[~small], V[~small], alpha)
     residual = (left**2).sum(axis=1)
     scale = (difference**2).sum(axis=1)
     penalized = residual + penalty
     return np.where(penalized <= _INSIDE * scale, 0.0, penalized), np.where(residual <= _INSIDE * scale, 0.0, residual)
 
 
-def _projected(difference: Array, V: Array) -> Array:
-    """Orthogonal projection of each row onto the span of its V."""
+def _by_systems(difference: Array, V: Array, alpha: float) -> tuple[Array, Array]:
+    """What the hyperplane leaves of each row, and the penalty on the position in it."""
+    G = V @ V.transpose(0, 2, 1)
+    k = G.shape[1]
+    G[:, np.arange(k), np.arange(k)] += alpha
+    a = np.linalg.solve(G, V @ difference[:, :, None])
+    return difference - (V.transpose(0, 2, 1) @ a)[:, :, 0], alpha * (a[:, :, 0] ** 2).sum(axis=1)
+
+
+def _by_singular_values(difference: Array, V: Array, alpha: float) -> tuple[Array, Array]:
+    """The same; directions in which the neighbors differ by rounding only do not count."""
     _, s, Vt = np.linalg.svd(V, full_matrices=False)
     kept = s > 1e-10 * np.maximum(s[:, :1], np.finfo(float).tiny)
-    onto = np.where(kept, (Vt @ difference[:, :, None])[:, :, 0], 0.0)
-    return np.asarray((Vt.transpose(0, 2, 1) @ onto[:, :, None])[:, :, 0])
+    along = np.where(kept, (Vt @ difference[:, :, None])[:, :, 0], 0.0)
+    shrunk = along / (1.0 + alpha / np.where(kept, s, 1.0) ** 2)
+    left = difference - (Vt.transpose(0, 2, 1) @ shrunk[:, :, None])[:, :, 0]
+    return left, alpha * ((shrunk / np.where(kept, s, 1.0)) ** 2).sum(axis=1)
 
 
 def first_of_least(distances: Array) -> NDArray[np.intp]:

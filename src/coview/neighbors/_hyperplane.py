@@ -19,6 +19,8 @@ from coview.views import Views
 __all__ = ["HyperplaneKNeighborsClassifier"]
 
 Array = NDArray[np.float64]
+# A feature of so much less variance than the widest, and a penalty of so small a share of all variance, count for nothing.
+_NARROW, _LOST = 1e-14, 1e-12
 
 
 class HyperplaneKNeighborsClassifier(LabeledNeighbors):
@@ -56,7 +58,8 @@ class HyperplaneKNeighborsClassifier(LabeledNeighbors):
     Warns
     -----
     UserWarning
-        If ``alpha`` is 0 and there are more neighbors than features: every hyperplane is then the whole space.
+        If ``alpha`` is 0, or nothing beside the variance of the features, and there are more neighbors than features of
+        comparable scale: every hyperplane is then the whole space.
 
     See Also
     --------
@@ -112,14 +115,21 @@ class HyperplaneKNeighborsClassifier(LabeledNeighbors):
         self._validate_params()
         self._keep(X, y)
         self._table = self._training.stacked()
-        if self.alpha == 0.0 and self.n_neighbors > self._table.shape[1]:
-            warnings.warn(
-                f"alpha=0 and n_neighbors={self.n_neighbors} with {self._table.shape[1]} features: hyperplanes through so many "
-                "neighbors are the whole space, and every distance is 0. Take fewer neighbors or a positive alpha.",
-                UserWarning,
-                stacklevel=2,
-            )
+        self._warn_of_whole_space()
         return self
+
+    def _warn_of_whole_space(self) -> None:
+        """Say where hyperplanes reach everything, because nothing holds them back."""
+        variances = np.concatenate([_variances(self._training[name]) for name in self.view_names_])
+        wide = int((variances > _NARROW * variances.max()).sum())
+        if self.alpha <= _LOST * variances.sum() and 0 < wide < self.n_neighbors:
+            warnings.warn(
+                f"alpha={self.alpha:g} and n_neighbors={self.n_neighbors} with {wide} features of comparable scale: hyperplanes "
+                "through so many neighbors are the whole space, and every distance is 0. Take fewer neighbors or a larger alpha, "
+                "or standardize the features.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     @property
     def _tables(self) -> ClassTables:
@@ -217,3 +227,8 @@ class HyperplaneKNeighborsClassifier(LabeledNeighbors):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags
+
+
+def _variances(block: Array) -> Array:
+    """Variance of each feature of a view."""
+    return np.asarray(block.var(axis=0)) if len(block) else np.zeros(block.shape[1])
