@@ -161,8 +161,7 @@ class MultiViewSpectralClustering(ClusterMixin, MultiViewEstimator):  # type: ig
             Ignored.
         anchors : array-like of shape (n_samples,), default=None
             Cluster of samples for which it is known, in any coding of labels; NaN, None, or -1 among integers elsewhere. They
-            keep it,
-            and clusters are numbered as the sorted labels.
+            keep it, and clusters are numbered as the sorted labels.
 
         Returns
         -------
