@@ -129,6 +129,19 @@ def test_landmarks_never_hold_a_square_matrix():
     np.testing.assert_array_equal(predicted, model.labels_)
 
 
+@pytest.mark.parametrize("affinity", ["minimizing_disagreement", "sum"])
+@pytest.mark.parametrize("n", [60, 600])
+def test_samples_similar_to_nothing_have_no_row(affinity, n):
+    """At sizes that are solved dense, and by products with the matrix."""
+    blocks = [np.array(np.kron(np.eye(3), np.ones((n // 3, n // 3)))) for _ in range(2)]
+    for block in blocks:
+        block[:5] = block[:, :5] = 0.0
+    with pytest.warns(UserWarning, match="5 samples are similar to no other"):
+        model = MultiViewSpectralClustering(3, kernel="precomputed", affinity=affinity, random_state=0).fit(blocks)
+    np.testing.assert_array_equal(np.flatnonzero(model.labels_ < 0), np.arange(5))
+    np.testing.assert_array_equal(np.bincount(model.labels_[5:]), [n // 3 - 5, n // 3, n // 3])
+
+
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -271,6 +284,12 @@ def test_scales_from_tiny_to_huge():
         ({"paired_rows": "d"}, None, ValueError, "paired_rows must be 'mean' or a view"),
         ({"rounding": "sign"}, None, ValueError, "rounding='sign' makes two clusters"),
         ({"n_landmarks": 5, "affinity": "sum"}, None, ValueError, "n_landmarks is for"),
+        (
+            {"n_landmarks": 5, "kernel": ["rbf", "nearest_neighbors", "rbf"]},
+            None,
+            ValueError,
+            "does not go with kernel='nearest_n",
+        ),
         ({"kernel": "cosine"}, None, ValueError, "kernel of view 'a' must be"),
         ({"kernel": DotProduct(0.0)}, None, ValueError, "must not be negative"),
         ({"kernel": "precomputed"}, None, ViewError, "one column per sample"),

@@ -59,7 +59,8 @@ class MultiViewSpectralClustering(ClusterMixin, MultiViewEstimator):  # type: ig
         Starts of k-means.
     n_landmarks : int, default=None
         Views are compared through so many samples, drawn from those with several views, instead of all: time and memory are then
-        linear in the number of samples. For ``affinity="minimizing_disagreement"``.
+        linear in the number of samples. For ``affinity="minimizing_disagreement"`` and kernels that reach every sample, which
+        nearest neighbors do not.
     view_variances : float, list or dict, default=1.0
         For ``affinity="co_training"``: noise of each view against the consensus, beside affinities of 1.
     random_state : int, RandomState or None, default=None

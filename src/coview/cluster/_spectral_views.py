@@ -146,6 +146,7 @@ class LinkedGraph:
             links = np.sort(random_state.choice(links, model.n_landmarks, replace=False))
         telling = [name for name in views.names if len(views.rows(name)) and not is_constant(views[name])]
         affinities = fit_affinities(model, views, random_state, constant_views=len(telling) > 1)
+        _refuse_neighbors_of_landmarks(affinities, list(views.names), links, presence)
         to_links = [
             _training_with_links(a, links, has, model.n_landmarks)
             for a, has in zip(affinities, presence.T, strict=True)
@@ -169,6 +170,20 @@ class LinkedGraph:
             for block in _blocks(new.shape[0], len(has), [affinity])
         ]
         return np.vstack(parts)
+
+
+def _refuse_neighbors_of_landmarks(
+    affinities: list[ViewAffinity], names: list[str], links: NDArray[np.intp], presence: NDArray[np.bool_]
+) -> None:
+    """Raise where views are compared through few samples, and a sample is similar to its nearest neighbors alone."""
+    if len(links) == int((presence.sum(axis=1) > 1).sum()):
+        return
+    near = [name for name, affinity in zip(names, affinities, strict=True) if affinity.kind == "nearest_neighbors"]
+    if near:
+        raise ValueError(
+            f"n_landmarks does not go with kernel='nearest_neighbors' (views {', '.join(map(repr, near))}): few samples have a "
+            "landmark among their neighbors. Leave n_landmarks out; affinities of neighbors are sparse already."
+        )
 
 
 def _blocks(n_new: int, n_training: int, affinities: list[ViewAffinity]) -> list[slice]:
