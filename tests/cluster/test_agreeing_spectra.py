@@ -83,6 +83,18 @@ def test_co_regularized_views_come_closer_as_the_coupling_grows():
     assert distances[2] < 0.01
 
 
+@pytest.mark.parametrize("centroid", [False, True])
+def test_who_has_what_is_no_direction_that_co_regularized_views_agree_on(centroid):
+    blocks, truth = draw(150)
+    presence = np.random.default_rng(2).random((150, 2)) > 0.4
+    presence[~presence.any(axis=1), 0] = True
+    views = Views(blocks[:2], names=["a", "b"], presence=presence)
+    # affinities so wide that agreement, once it has a say, outweighs them
+    model = CoRegularizedSpectralClustering(3, coupling=0.5, centroid=centroid, sigma=30.0, random_state=0).fit(views)
+    assert adjusted_rand_score(truth, model.labels_) > 0.9
+    assert adjusted_rand_score(presence @ [1, 2], model.labels_) < 0.1
+
+
 def test_one_round_of_co_training_by_hand():
     blocks, _ = draw(12)
     first, second = affinities(blocks[:2])

@@ -152,16 +152,15 @@ class CoRegularizedSpectralClustering(_AgreeingSpectra):
     embedding_ : ndarray of shape (n_samples, n_clusters)
         Rows at unit length of the directions that the views span together.
     objective_history_ : ndarray of shape (n_iter + 1,)
-        What the rounds increase.
+        What the rounds increase, where no view is missing.
 
     Notes
     -----
-    Kumar, Rai and Daume, "Co-regularized Multi-view Spectral Clustering" (NIPS 2011), algorithm and centroid variant. Instead
-    of the
-    eigenvectors of one chosen view, rows are those of the leading directions of all, so that samples with any of the views have
-    one. Two
-    views agree over the samples that have both. New samples get the mean row of the training samples, weighted by affinity.
-    Time O(n_iter n_views n^2 n_clusters), memory n^2 numbers per view.
+    Kumar, Rai and Daume, "Co-regularized Multi-view Spectral Clustering" (NIPS 2011), algorithm and centroid variant. Instead of
+    the eigenvectors of one chosen view, rows are those of the leading directions of all, so that samples with any of the views
+    have one. Where a sample lacks a view, that view's directions are predicted by those of the view that is to agree with it. New
+    samples get the mean row of the training samples, weighted by affinity. Time O(n_iter n_views n^2 n_clusters), memory n^2
+    numbers per view.
 
     Examples
     --------

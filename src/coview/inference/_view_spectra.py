@@ -58,7 +58,7 @@ def co_regularized_spectra(
     spectra : list of ndarray of shape (n_with_view, n_components)
         Orthonormal columns.
     objective : ndarray of shape (n_iter + 1,)
-        What the rounds increase.
+        What the rounds increase, where no view is missing.
 
     Notes
     -----
@@ -66,7 +66,9 @@ def co_regularized_spectra(
     :math:`\sum_v \mathrm{tr}(U_v^\top L_v U_v) + \lambda \sum_{v < w} \mathrm{tr}(U_v U_v^\top U_w U_w^\top)`, one view at a
     time, with
     :math:`L = D^{-1/2} A D^{-1/2}`; with a centroid the others are replaced by :math:`U_*`, the leading eigenvectors of
-    :math:`\sum_v U_v U_v^\top`. Two views agree over the samples that have both. Time O(n_iter n_views n^2 n_components).
+    :math:`\sum_v U_v U_v^\top`. Where a sample lacks the other view, that view's directions are what the view's own predict
+    of them by least squares over the samples that have both, so that who has what is no direction to agree on; the rounds
+    then need not increase the objective. Time O(n_iter n_views n^2 n_components).
 
     Examples
     --------
@@ -78,15 +80,14 @@ def co_regularized_spectra(
     """
     laplacians = [_normalized(view.affinity) for view in views]
     spectra = [_leading(L, n_components) for L in laplacians]
-    center = shared_directions(views, spectra, n_samples, n_components) if centroid else None
+    center = _center(views, spectra, n_samples, n_components) if centroid else None
     objective = [_objective(views, laplacians, spectra, center, coupling, n_samples)]
     for _ in range(n_iter):
-        for v, (view, L) in enumerate(zip(views, laplacians, strict=True)):
-            others = [center] if center is not None else _elsewhere(views, spectra, v, n_samples)
-            terms = [other[view.places] for other in others]
+        for v, L in enumerate(laplacians):
+            terms = _directions_met(views, spectra, center, v, n_samples)
             spectra[v] = _leading(L, n_components, terms, coupling)
         if center is not None:
-            center = shared_directions(views, spectra, n_samples, n_components, normalized=False)
+            center = _center(views, spectra, n_samples, n_components)
         objective.append(_objective(views, laplacians, spectra, center, coupling, n_samples))
     return spectra, np.array(objective)
 
@@ -143,8 +144,6 @@ def shared_directions(
     spectra: Sequence[Array],
     n_samples: int,
     n_components: int,
-    *,
-    normalized: bool = True,
 ) -> Array:
     r"""Directions over all samples that the views' own span together.
 
@@ -153,13 +152,12 @@ def shared_directions(
     views : sequence of AffinityView
     spectra : sequence of ndarray of shape (n_with_view, n_components)
     n_samples, n_components : int
-    normalized : bool, default=True
-        Whether samples with few views weigh as much as those with all.
 
     Returns
     -------
     directions : ndarray of shape (n_samples, n_components)
-        Leading left singular vectors of the views' eigenvectors side by side, zero where a sample lacks the view.
+        Leading left singular vectors of the views' eigenvectors side by side, zero where a sample lacks the view; samples with
+        few views weigh as much as those with all.
 
     Examples
     --------
@@ -176,8 +174,7 @@ def shared_directions(
         beside[view.places, start : start + U.shape[1]] = U
         count[view.places] += 1.0
         start += U.shape[1]
-    if normalized:
-        beside /= np.sqrt(np.maximum(count, 1.0))[:, None]
+    beside /= np.sqrt(np.maximum(count, 1.0))[:, None]
     U, _, _ = np.linalg.svd(beside, full_matrices=False)
     U = U[:, :n_components]
     signs = np.where(U[np.abs(U).argmax(axis=0), np.arange(U.shape[1])] < 0.0, -1.0, 1.0)
@@ -299,6 +296,38 @@ def _elsewhere(views: Sequence[AffinityView], spectra: Sequence[Array], v: int, 
     return result
 
 
+def _directions_met(
+    views: Sequence[AffinityView], spectra: Sequence[Array], center: Array | None, v: int, n: int
+) -> list[Array]:
+    """What a view is to agree with, over its samples, orthonormal: the other views' directions or the common ones."""
+    places = views[v].places
+    if center is not None:
+        return [_orthonormal(center[places])]
+    result = []
+    for w, other in enumerate(_elsewhere(views, spectra, v, n)):
+        rows = other[places]
+        both = np.isin(places, views[w if w < v else w + 1].places)
+        if not both.all():
+            predicted = np.linalg.lstsq(spectra[v][both], rows[both], rcond=None)[0]
+            rows[~both] = spectra[v][~both] @ predicted
+            rows = _orthonormal(rows)
+        result.append(rows)
+    return result
+
+
+def _center(views: Sequence[AffinityView], spectra: Sequence[Array], n: int, k: int) -> Array:
+    """The directions over all samples whose rows come nearest to every view's, a sample's over the views that it has."""
+    count = np.bincount(np.concatenate([view.places for view in views]), minlength=n)
+    directions = shared_directions(views, spectra, n, k)
+    return directions if (count == len(views)).all() else directions / np.sqrt(np.maximum(count, 1.0))[:, None]
+
+
+def _orthonormal(columns: Array) -> Array:
+    """A basis of what the columns span, without directions that are rounding."""
+    U, singular, _ = np.linalg.svd(columns, full_matrices=False)
+    return np.asarray(U[:, singular > 1e-10 * singular.max(initial=0.0)])
+
+
 def _objective(
     views: Sequence[AffinityView],
     laplacians: Sequence[Array],
@@ -309,7 +338,7 @@ def _objective(
 ) -> float:
     own = sum(float(np.einsum("ij,ij->", U, L @ U)) for L, U in zip(laplacians, spectra, strict=True))
     agreement = 0.0
-    for v, view in enumerate(views):
-        others = [center] if center is not None else _elsewhere(views, spectra, v, n)
-        agreement += sum(float((np.asarray(spectra[v].T @ other[view.places]) ** 2).sum()) for other in others)
+    for v in range(len(views)):
+        others = _directions_met(views, spectra, center, v, n)
+        agreement += sum(float((np.asarray(spectra[v].T @ other) ** 2).sum()) for other in others)
     return own + coupling * agreement * (1.0 if center is not None else 0.5)
