@@ -4,9 +4,9 @@
 
 Without NAME: fixed_fit, evidence, prediction and averaging; low_rank_scale, which is long, and those of the mixtures
 (gaussian_mixture, factor_mixture, co_em, expected_kernel), acquisition, logistic, campaign, co_regularized, laplacian,
-agreement, posterior_consistency, clustering, neighbors and view_ensemble run when they are named. Without sizes each takes its
-smallest, in about two minutes in all,
-with ``--full`` all of its own. ``--output`` writes .json, .csv or .md by the ending of the name, anew after each benchmark.
+agreement, posterior_consistency, clustering, clustering_scale, neighbors and view_ensemble run when they are named. Without
+sizes each takes its smallest, in about two minutes in all, with ``--full`` all of its own. ``--output`` writes .json, .csv or
+.md by the ending of the name, anew after each benchmark.
 """
 
 import argparse
@@ -18,6 +18,7 @@ import agreement
 import averaging
 import campaign
 import clustering
+import clustering_scale
 import co_em
 import co_regularized
 import evidence
@@ -45,7 +46,12 @@ MIXTURES = {
 }
 MEASURING = {"acquisition": acquisition, "logistic": logistic, "campaign": campaign}
 AGREEING = {"co_regularized": co_regularized, "laplacian": laplacian, "agreement": agreement}
-GROUPING = {"clustering": clustering, "neighbors": neighbors, "view_ensemble": view_ensemble}
+GROUPING = {
+    "clustering": clustering,
+    "clustering_scale": clustering_scale,
+    "neighbors": neighbors,
+    "view_ensemble": view_ensemble,
+}
 POSTERIORS = {"posterior_consistency": posterior_consistency}
 BENCHMARKS = {**USUAL, "low_rank_scale": low_rank_scale, **MIXTURES, **MEASURING, **AGREEING, **POSTERIORS, **GROUPING}
 

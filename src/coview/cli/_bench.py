@@ -18,7 +18,7 @@ BENCHMARKS = (
     *("fixed_fit", "evidence", "prediction", "averaging", "low_rank_scale"),
     *("gaussian_mixture", "factor_mixture", "co_em", "expected_kernel", "acquisition"),
     *("logistic", "campaign", "co_regularized", "laplacian", "agreement"),
-    *("posterior_consistency", "clustering", "neighbors", "view_ensemble"),
+    *("posterior_consistency", "clustering", "clustering_scale", "neighbors", "view_ensemble"),
 )
 _ENDINGS = (".json", ".csv", ".md")
 
