@@ -114,13 +114,14 @@ def test_one_round_of_co_training_by_hand():
     assert np.abs(got @ got.T - U @ U.T).max() > 1e-6
 
 
-def test_one_round_of_fusion_by_hand():
-    blocks, _ = draw(12)
+@pytest.mark.parametrize("n", [12, 90])  # products with the neighbors are dense or sparse
+def test_one_round_of_fusion_by_hand(n):
+    blocks, _ = draw(n)
     first, second = affinities(blocks[:2])
 
     def full(A):
         A = A - np.diag(np.diag(A))
-        return A / (2 * A.sum(axis=1, keepdims=True)) + np.eye(12) / 2
+        return A / (2 * A.sum(axis=1, keepdims=True)) + np.eye(n) / 2
 
     def near(A, k):
         S = np.zeros_like(A)
@@ -133,8 +134,20 @@ def test_one_round_of_fusion_by_hand():
     moved = [full((P + P.T) / 2) for P in moved]
     expected = sum((P + P.T) / 2 for P in moved) / 2
     np.fill_diagonal(expected, 0.0)
-    views = [AffinityView(A, np.arange(12)) for A in (first, second)]
-    np.testing.assert_allclose(fused_network(views, 12, n_neighbors=4, n_iter=1), expected, atol=1e-12)
+    views = [AffinityView(A, np.arange(n)) for A in (first, second)]
+    np.testing.assert_allclose(fused_network(views, n, n_neighbors=4, n_iter=1), expected, atol=1e-12)
+
+
+def test_fusion_of_incomplete_views_by_sparse_products_equals_that_by_dense_ones(monkeypatch):
+    blocks, _ = draw(150)
+    presence = np.random.default_rng(2).random((150, 3)) > 0.2
+    views = [
+        AffinityView(A[np.ix_(has, has)], np.flatnonzero(has))
+        for A, has in zip(affinities(blocks), presence.T, strict=True)
+    ]
+    by_sparse = fused_network(views, 150, n_neighbors=5, n_iter=6)
+    monkeypatch.setattr("coview.inference._view_spectra._DENSE_SHARE", 0.0)
+    np.testing.assert_allclose(by_sparse, fused_network(views, 150, n_neighbors=5, n_iter=6), atol=1e-14)
 
 
 def test_samples_without_a_common_view_are_not_joined_and_partners_keep_what_they_have():

@@ -311,8 +311,8 @@ class SimilarityNetworkFusion(_AgreeingSpectra):
     -----
     Wang et al., "Similarity Network Fusion for Aggregating Data Types on a Genomic Scale" (Nature Methods 2014), with Gaussian
     affinities of locally scaled widths; clusters by the normalized eigenvectors of the fused network. A pair of samples that no
-    other view knows keeps its own affinity there. Time O(n_iter n_views n^3) by dense products, memory four n x n matrices per
-    view.
+    other view knows keeps its own affinity there. Time O(n_iter n_views n^2 (n_neighbors + n_views)), memory three n x n matrices
+    per view.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-__all__ = ["nearest_rows", "squared_distance_blocks"]
+__all__ = ["least_columns", "nearest_rows", "squared_distance_blocks"]
 
 Array = NDArray[np.float64]
 # Distances held at a time: 32 MiB.
@@ -61,7 +61,7 @@ def nearest_rows(
         order = block if unit is None else np.round(block / unit, _DIGITS)
         if leave_out_own:
             order[np.arange(len(block)), np.arange(n_new)[part]] = np.inf
-        neighbors[part] = _least(order, k)
+        neighbors[part] = least_columns(order, k)
         squares[part] = np.take_along_axis(block, neighbors[part], axis=1)
     return neighbors, squares
 
@@ -116,8 +116,8 @@ def _squared_lengths(rows: Any) -> Array:
     return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
 
 
-def _least(values: Array, k: int) -> NDArray[np.intp]:
-    """Columns of the k least values of each row, by (value, column)."""
+def least_columns(values: Array, k: int) -> NDArray[np.intp]:
+    """Columns of the k least values of each row (n_rows, k), by (value, column)."""
     if k == 0:
         return np.zeros((len(values), 0), dtype=np.intp)
     limit = np.partition(values, k - 1, axis=1)[:, k - 1 : k]

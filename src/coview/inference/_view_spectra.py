@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from coview.inference._disagreement import inverse_roots, scaled
+from coview.inference._nearest_rows import least_columns
 from coview.linalg import largest_eigenpairs
 
 __all__ = ["AffinityView", "co_regularized_spectra", "co_trained_spectra", "fused_network", "shared_directions"]
 
 Array = NDArray[np.float64]
+# Neighbors of this share of the samples or more: dense products are as fast.
+_DENSE_SHARE = 1 / 12
+# Columns multiplied at a time, so that they stay in the processor's cache.
+_COLUMNS = 64
 
 
 @dataclass(frozen=True)
@@ -200,12 +207,10 @@ def fused_network(views: Sequence[AffinityView], n_samples: int, *, n_neighbors:
     Notes
     -----
     Wang et al., "Similarity Network Fusion for Aggregating Data Types on a Genomic Scale" (2014): with :math:`P` the affinities
-    with
-    rows that sum to one half beside a diagonal of one half and :math:`S` those of the nearest neighbors with rows that sum to
-    one,
-    :math:`P_v \leftarrow S_v \bar P_{w \ne v} S_v^\top`, normalized again. Where no other view has both samples, a view keeps
-    its own
-    entry in place of the others'. Time O(n_iter n_views n^2 n_neighbors), memory two n x n matrices per view.
+    with rows that sum to one half beside a diagonal of one half and :math:`S` those of the nearest neighbors with rows that sum
+    to one, :math:`P_v \leftarrow S_v \bar P_{w \ne v} S_v^\top`, normalized again. Where no other view has both samples, a view
+    keeps its own entry in place of the others'. Time O(n_iter n_views n^2 (n_neighbors + n_views)) by sparse products; with a
+    twelfth of the samples as neighbors or more, dense ones. Memory two n x n matrices per view beside the affinities.
 
     Examples
     --------
@@ -216,15 +221,10 @@ def fused_network(views: Sequence[AffinityView], n_samples: int, *, n_neighbors:
     >>> bool(W[0, 1] > 10 * W[0, 2])
     True
     """
-    status = [_half_diagonal(view.affinity) for view in views]
+    status = [_half_diagonal(np.array(view.affinity)) for view in views]
     carriers = [_nearest_only(view.affinity, n_neighbors) for view in views]
     for _ in range(n_iter if len(views) > 1 else 0):
-        before = [p.copy() for p in status]
-        for v in range(len(views)):
-            others = _mean_of_others(views, before, v, n_samples)
-            moved = carriers[v] @ others @ carriers[v].T
-            status[v] = _half_diagonal(0.5 * (moved + moved.T))
-        del before
+        status = [_diffused(views, status, carriers[v], v) for v in range(len(views))]
     total, shared = np.zeros((n_samples, n_samples)), np.zeros((n_samples, n_samples))
     for view, p in zip(views, status, strict=True):
         block = np.ix_(view.places, view.places)
@@ -235,40 +235,63 @@ def fused_network(views: Sequence[AffinityView], n_samples: int, *, n_neighbors:
     return network
 
 
-def _mean_of_others(views: Sequence[AffinityView], status: Sequence[Array], v: int, n: int) -> Array:
-    """Mean of the other views' networks over the samples of one; its own where no other knows both samples."""
-    position = np.full(n, -1, dtype=np.intp)
-    position[views[v].places] = np.arange(len(views[v].places))
-    total, count = np.zeros_like(status[v]), np.zeros_like(status[v])
-    for w, view in enumerate(views):
-        if w == v:
-            continue
-        theirs = np.flatnonzero(position[view.places] >= 0)
-        mine = position[view.places[theirs]]
-        total[np.ix_(mine, mine)] += status[w][np.ix_(theirs, theirs)]
-        count[np.ix_(mine, mine)] += 1.0
-    return np.asarray(np.where(count > 0.0, total / np.maximum(count, 1.0), status[v]))
+def _diffused(views: Sequence[AffinityView], status: Sequence[Array], carrier: Any, v: int) -> Array:
+    """One view's network after a step through its neighbors."""
+    others = _mean_of_others(views, status, v)
+    # Transposed, which what follows does not see.
+    moved = _times(carrier, _times(carrier, others).T)
+    return _half_diagonal(moved + moved.T)
 
 
-def _half_diagonal(affinity: Array) -> Array:
-    """Rows that sum to one half off the diagonal, and a diagonal of one half."""
-    result: Array = np.array(affinity)
-    np.fill_diagonal(result, 0.0)
-    sums = result.sum(axis=1, keepdims=True)
-    result /= np.where(sums > 0.0, 2.0 * sums, 1.0)
-    np.fill_diagonal(result, 0.5)
+def _times(carrier: Any, matrix: Array) -> Array:
+    if not sparse.issparse(carrier):
+        return np.asarray(carrier @ matrix)
+    result = np.empty(matrix.shape)
+    for start in range(0, matrix.shape[1], _COLUMNS):
+        part = slice(start, start + _COLUMNS)
+        result[:, part] = carrier @ np.ascontiguousarray(matrix[:, part])
     return result
 
 
-def _nearest_only(affinity: Array, k: int) -> Array:
-    """The largest entries of each row, its own included, with rows that sum to one."""
+def _mean_of_others(views: Sequence[AffinityView], status: Sequence[Array], v: int) -> Array:
+    """Mean of the other views' networks over the samples of one; its own where no other knows both samples."""
+    places = views[v].places
+    total, known = np.zeros_like(status[v]), np.zeros((len(places), len(views)))
+    for w, view in enumerate(views):
+        if w == v:
+            continue
+        common, mine, theirs = np.intersect1d(places, view.places, assume_unique=True, return_indices=True)
+        known[mine, w] = 1.0
+        if len(common) == len(places) == len(view.places) and np.array_equal(mine, theirs):
+            total += status[w]
+        else:
+            total[np.ix_(mine, mine)] += status[w][np.ix_(theirs, theirs)]
+    if known.sum() == known.size - len(places):
+        total /= len(views) - 1
+        return total
+    count = known @ known.T
+    return np.asarray(np.divide(total, count, out=np.array(status[v]), where=count > 0.0))
+
+
+def _half_diagonal(affinity: Array) -> Array:
+    """Rows that sum to one half off the diagonal, and a diagonal of one half, in place."""
+    np.fill_diagonal(affinity, 0.0)
+    sums = affinity.sum(axis=1, keepdims=True)
+    affinity /= np.where(sums > 0.0, 2.0 * sums, 1.0)
+    np.fill_diagonal(affinity, 0.5)
+    return affinity
+
+
+def _nearest_only(affinity: Array, k: int) -> Any:
+    """The largest entries of each row, its own included, with rows that sum to one; sparse where they are few."""
     n = len(affinity)
     keep = min(k + 1, n)
-    nearest = np.argsort(-affinity, axis=1, kind="stable")[:, :keep]
-    result = np.zeros_like(affinity)
-    np.put_along_axis(result, nearest, np.take_along_axis(affinity, nearest, axis=1), axis=1)
-    sums = result.sum(axis=1, keepdims=True)
-    return np.asarray(np.divide(result, sums, out=np.zeros_like(result), where=sums > 0.0))
+    nearest = np.sort(least_columns(-affinity, keep), axis=1)
+    values = np.take_along_axis(affinity, nearest, axis=1)
+    sums = values.sum(axis=1, keepdims=True)
+    shares = np.divide(values, sums, out=np.zeros_like(values), where=sums > 0.0)
+    result = sparse.csr_array((shares.ravel(), nearest.ravel(), keep * np.arange(n + 1)), shape=(n, n))
+    return result if keep < n * _DENSE_SHARE else result.toarray()
 
 
 def _normalized(affinity: Array) -> Array:
