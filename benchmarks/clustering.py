@@ -4,9 +4,9 @@
 
 Two views of ten features, five groups. Spectral: minimizing disagreement on all samples, and through 500 landmarks, beside
 scikit-learn's SpectralClustering of one view (and mvlearn's of both, where installed: up to 2,000 samples, as it inverts
-matrices), k-means included; views made to agree beside one SpectralClustering for each. K-means: beside KMeans on one table.
-Trees, up to 5,000 samples: agglomeration by Bregman divergences beside SciPy's ``ward`` on the same rows; trees split by the best
-view beside ``ward`` of both views at every node. ``growth`` is the power of n by which the time grew from the size before.
+matrices), k-means included. K-means: beside KMeans on one table. Up to 5,000 samples: views made to agree, beside one
+SpectralClustering for each; agglomeration by Bregman divergences beside SciPy's ``ward`` on the same rows; trees split by the
+best view beside ``ward`` of both views at every node. ``growth`` is the power of n by which time grew from the size before.
 ``ratio`` is the time of a work over that of the first of its kind, above 1 where coview is slower.
 """
 
@@ -33,7 +33,7 @@ from coview.cluster import (
 SIZES = (2_000, 5_000, 10_000)
 N_GROUPS, N_FEATURES, SIGMA = 5, 10, 3.0
 DIVERGENCES = ("sqeuclidean", "kl", "itakura_saito", "exponential", "logistic")
-LARGEST_TREE = 5_000
+LARGEST = 5_000
 LARGEST_OF_MVLEARN = 2_000
 
 
@@ -132,15 +132,15 @@ def hybrid_works(n: int) -> dict[str, Work]:
     }
 
 
-KINDS = {"spectral": spectral_works, "agreeing": agreeing_works, "k-means": means_works}
-TREES = {"tree": tree_works, "hybrid": hybrid_works}
+KINDS = {"spectral": spectral_works, "k-means": means_works}
+UP_TO_5000 = {"agreeing": agreeing_works, "tree": tree_works, "hybrid": hybrid_works}
 
 
 def measure(sizes: Sequence[int] = SIZES, repeats: int = 3) -> Iterator[Row]:
     """One row per number of samples and work."""
     before: dict[str, tuple[int, float]] = {}
     for n in sizes:
-        for kind, works_at in (KINDS | (TREES if n <= LARGEST_TREE else {})).items():
+        for kind, works_at in (KINDS | (UP_TO_5000 if n <= LARGEST else {})).items():
             works = works_at(n)
             times = seconds(works, repeats_at(n, repeats, 2_000))
             peer = times[next(iter(works))][0]
