@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from coview.linalg import solve_positive_definite
+
 __all__ = ["HyperplaneDistances", "first_of_least", "hyperplane_distances"]
 
 Array = NDArray[np.float64]
@@ -97,7 +99,7 @@ def _by_systems(difference: Array, V: Array, alpha: float) -> tuple[Array, Array
     G = V @ V.transpose(0, 2, 1)
     k = G.shape[1]
     G[:, np.arange(k), np.arange(k)] += alpha
-    a = np.linalg.solve(G, V @ difference[:, :, None])
+    a = solve_positive_definite(G, V @ difference[:, :, None])
     return difference - (V.transpose(0, 2, 1) @ a)[:, :, 0], alpha * (a[:, :, 0] ** 2).sum(axis=1)
 
 
