@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
+from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from coview import Views
@@ -184,3 +185,19 @@ def test_neighbors_only_and_too_many_clusters():
     assert adjusted_rand_score(reference.labels_, model.labels_) > 0.9
     with pytest.raises(ValueError, match="n_samples=60 is too few for n_clusters=61"):
         SimilarityNetworkFusion(61).fit(blocks)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=IDS)
+def test_new_samples_are_placed_some_at_a_time(monkeypatch, model):
+    blocks, _ = draw()
+    new, _ = draw(40, seed=5, gap=1.5)
+    presence = np.random.default_rng(1).random((40, 3)) > 0.3
+    presence[~presence.any(axis=1), 0] = True
+    views = Views(new, presence=presence)
+    at_once = clone(model).fit(blocks).predict(views)
+    sizes = []
+    place = type(model)._new_rows
+    monkeypatch.setattr(type(model), "_new_rows", lambda self, part: sizes.append(len(part)) or place(self, part))
+    monkeypatch.setattr("coview.cluster._spectral_views._BLOCK_VALUES", 7 * 60)
+    np.testing.assert_array_equal(clone(model).fit(blocks).predict(views), at_once)
+    assert sizes == [7] * 5 + [5]

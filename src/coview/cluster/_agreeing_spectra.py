@@ -17,6 +17,7 @@ from coview.cluster._affinities import ViewAffinity
 from coview.cluster._rounding import fit_rounding
 from coview.cluster._spectral_views import (
     affinities_to_training,
+    blocks_of_samples,
     check_similar_to_something,
     fit_affinities,
 )
@@ -111,7 +112,8 @@ class _AgreeingSpectra(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "labels_")
         views = self._validate_views(X, reset=False)
-        return self._rounding.labels(self._new_rows(views))
+        blocks = blocks_of_samples(len(views), len(self._presence), self._affinities)
+        return self._rounding.labels(np.vstack([self._new_rows(views[block]) for block in blocks]))
 
     def _new_rows(self, views: Views) -> Array:
         parts = []

@@ -29,6 +29,7 @@ __all__ = [
     "FusedGraph",
     "LinkedGraph",
     "affinities_to_training",
+    "blocks_of_samples",
     "check_similar_to_something",
     "fit_affinities",
 ]
@@ -167,7 +168,7 @@ class LinkedGraph:
             new = _own_columns(new, np.flatnonzero(has), len(has), name)
         parts = [
             self.embedding.new_rows(v, _with_links(affinity, new[block], self.links, has))
-            for block in _blocks(new.shape[0], len(has), [affinity])
+            for block in blocks_of_samples(new.shape[0], len(has), [affinity])
         ]
         return np.vstack(parts)
 
@@ -186,7 +187,7 @@ def _refuse_neighbors_of_landmarks(
         )
 
 
-def _blocks(n_new: int, n_training: int, affinities: list[ViewAffinity]) -> list[slice]:
+def blocks_of_samples(n_new: int, n_training: int, affinities: list[ViewAffinity]) -> list[slice]:
     """So many new samples at a time that their affinities with all training samples stay small; one block at least."""
     if all(affinity.kind == "nearest_neighbors" for affinity in affinities):
         return [slice(0, n_new)]
@@ -278,7 +279,7 @@ class FusedGraph:
             training = [affinity.training() for affinity in self.affinities]
             return [self.embedding.new_rows(0, self.fusion.to_training(values, np.asarray(views.presence), training))]
         parts = []
-        for block in _blocks(len(views), len(self.presence), self.affinities):
+        for block in blocks_of_samples(len(views), len(self.presence), self.affinities):
             part = views[block]
             values = affinities_to_training(self.affinities, part, self.presence)
             parts.append(self.embedding.new_rows(0, self.fusion.to_training(values, np.asarray(part.presence))))
