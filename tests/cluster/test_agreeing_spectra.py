@@ -115,6 +115,24 @@ def test_one_round_of_co_training_by_hand():
     assert np.abs(got @ got.T - U @ U.T).max() > 1e-6
 
 
+def test_widths_of_pairs_by_hand():
+    (X, _, _), _ = draw(30)
+    new = draw(2, seed=3)[0][0]
+    affinity = SimilarityNetworkFusion(3, random_state=0).fit(X)._affinities[0]
+    got, far = affinity.training(), affinity.to_training(new)
+
+    def distance(x, z):
+        return float(np.sqrt(np.sum((x - z) ** 2)))
+
+    mean = [np.mean(sorted(distance(x, z) for z in X)[1:21]) for x in X]
+    new_mean = [np.mean(sorted(distance(x, z) for z in X)[:20]) for x in new]
+    for table, rows, means in ((got, X, mean), (far, new, new_mean)):
+        for i, x in enumerate(rows):
+            for j, z in enumerate(X):
+                width = 0.5 * (means[i] + mean[j] + distance(x, z)) / 3
+                assert table[i, j] == pytest.approx(np.exp(-(distance(x, z) ** 2) / (2 * width**2)), abs=1e-10)
+
+
 @pytest.mark.parametrize("n", [12, 90])  # products with the neighbors are dense or sparse
 def test_one_round_of_fusion_by_hand(n):
     blocks, _ = draw(n)

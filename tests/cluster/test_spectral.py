@@ -147,6 +147,7 @@ def test_samples_similar_to_nothing_have_no_row(affinity, n):
     [
         {},
         {"sigma": "local"},
+        {"sigma": "pairwise"},
         {"n_landmarks": 30},
         {"kernel": ["rbf", "nearest_neighbors", RBF(2.0)]},
         {"affinity": "joint"},
@@ -162,7 +163,7 @@ def test_new_samples_are_placed_some_at_a_time(monkeypatch, parameters):
     np.testing.assert_allclose(model.embed(new), at_once, atol=1e-12)
 
 
-@pytest.mark.parametrize("sigma", ["local", "search", [2.0, None, "local"], {"a": 1.0, "b": 2.0, "c": 3.0}])
+@pytest.mark.parametrize("sigma", ["local", "pairwise", "search", [2.0, None, "local"], {"a": 1.0, "b": 2.0, "c": 3.0}])
 def test_widths(sigma):
     blocks, truth = three_groups()
     views = with_gaps(blocks)
@@ -278,7 +279,7 @@ def test_scales_from_tiny_to_huge():
             {"sigma": [1.0, "wide", 1.0]},
             None,
             ValueError,
-            "sigma of view 'b' must be a number, None, 'local' or 'search'",
+            "sigma of view 'b' must be a number, None, 'local', 'pairwise' or 'search'",
         ),
         ({"sigma": [1.0, 2.0]}, None, ViewError, "sigma must have one entry per view"),
         ({"paired_rows": "d"}, None, ValueError, "paired_rows must be 'mean' or a view"),

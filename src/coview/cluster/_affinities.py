@@ -23,6 +23,9 @@ Array = NDArray[np.float64]
 
 # The width of a sample is its distance from that neighbor (Zelnik-Manor and Perona).
 _LOCAL_NEIGHBOR = 7
+# The width of a pair is this share of the mean of three distances: of either from so many neighbors, and between them
+# (Wang et al.).
+_PAIR_SHARE, _PAIR_NEIGHBORS = 0.5, 20
 # Widths tried by "search", as shares of the median distance.
 _WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)
 # So narrow a width is passed over that for this share of the samples all others together count less than the sample itself: a few
@@ -37,7 +40,7 @@ class ViewAffinity:
     Attributes
     ----------
     kind : str
-        ``"rbf"``, ``"nearest_neighbors"``, ``"precomputed"`` or ``"kernel"``.
+        ``"rbf"``, ``"pairwise"``, ``"nearest_neighbors"``, ``"precomputed"`` or ``"kernel"``.
     rows : ndarray or sparse array of shape (n_with_view, n_features)
         Training samples that have the view; of ``"precomputed"``, their affinities.
     widths : ndarray of shape (1,) or (n_with_view,)
@@ -61,6 +64,8 @@ class ViewAffinity:
             return sparse.csr_array(graph + sparse.eye_array(graph.shape[0]))
         if self.kind == "kernel":
             return _not_negative(gram(self.kernel, self.rows))
+        if self.kind == "pairwise":
+            return _pairwise_gaussian(squared_distances(self.rows, self.rows), self.widths, self.widths)
         return _gaussian(squared_distances(self.rows, self.rows), self.widths, self.widths)
 
     def to_training(self, new: Any) -> Any:
@@ -78,6 +83,8 @@ class ViewAffinity:
         if self.kind == "kernel":
             return _not_negative(gram(self.kernel, new, self.rows))
         squares = squared_distances(new, self.rows)
+        if self.kind == "pairwise":
+            return _pairwise_gaussian(squares, _mean_widths(squares, skip=0), self.widths)
         if len(self.widths) == 1:
             return _gaussian(squares, self.widths, self.widths)
         return _gaussian(squares, _local_widths(squares, skip=0), self.widths)
@@ -104,7 +111,9 @@ def fit_affinity(
         )
     widths = _widths(view, sigma, name, n_clusters, random_state)
     if kernel == "nearest_neighbors" and len(widths) > 1:
-        raise ValueError("sigma='local' is for kernel='rbf'; give nearest neighbors one width.")
+        raise ValueError(f"sigma={sigma!r} is for kernel='rbf'; give nearest neighbors one width.")
+    if isinstance(sigma, str) and sigma == "pairwise":
+        return ViewAffinity("pairwise", view, widths)
     return ViewAffinity(kernel, view, widths, n_neighbors)
 
 
@@ -114,9 +123,13 @@ def _widths(view: Any, sigma: Any, name: str, n_clusters: int, random_state: np.
     if isinstance(sigma, str):
         if sigma == "local":
             return _local_widths(squared_distances(view, view), skip=1)
+        if sigma == "pairwise":
+            return _mean_widths(squared_distances(view, view), skip=1)
         if sigma == "search":
             return np.array([_searched_width(view, n_clusters, random_state)])
-        raise ValueError(f"sigma of view {name!r} must be a number, None, 'local' or 'search'; got {sigma!r}.")
+        raise ValueError(
+            f"sigma of view {name!r} must be a number, None, 'local', 'pairwise' or 'search'; got {sigma!r}."
+        )
     width = float(sigma)
     if not (np.isfinite(width) and width > 0.0):
         raise ValueError(f"sigma of view {name!r} must be positive and finite; got {sigma!r}.")
@@ -128,7 +141,20 @@ def _local_widths(squares: Array, *, skip: int) -> Array:
     if not squares.shape[1]:
         return np.ones(len(squares))
     nth = min(_LOCAL_NEIGHBOR - 1 + skip, squares.shape[1] - 1)
-    widths = np.sqrt(np.partition(squares, nth, axis=1)[:, nth])
+    return _positive(np.sqrt(np.partition(squares, nth, axis=1)[:, nth]))
+
+
+def _mean_widths(squares: Array, *, skip: int) -> Array:
+    """Mean distance of each row from its twenty nearest; the sample itself is left out in training."""
+    if squares.shape[1] <= skip:
+        return np.ones(len(squares))
+    last = min(_PAIR_NEIGHBORS + skip, squares.shape[1])
+    nearest = np.sqrt(np.partition(squares, last - 1, axis=1)[:, :last])
+    return _positive(nearest.sum(axis=1) / (last - skip))
+
+
+def _positive(widths: Array) -> Array:
+    """The least of the others where a width is zero."""
     positive = widths[widths > 0.0]
     return np.asarray(np.where(widths > 0.0, widths, positive.min() if len(positive) else 1.0))
 
@@ -157,6 +183,17 @@ def _gaussian(squares: Array, left: Array, right: Array) -> Array:
     """Affinities in the place of the squared distances, which are gone then."""
     squares /= -2.0 * left[:, None]
     squares /= right[None, :]
+    return np.asarray(np.exp(squares, out=squares))
+
+
+def _pairwise_gaussian(squares: Array, left: Array, right: Array) -> Array:
+    """Affinities whose width is half the mean of both rows' widths and of their distance."""
+    widths = np.sqrt(squares)
+    widths += left[:, None]
+    widths += right[None, :]
+    widths *= _PAIR_SHARE / 3.0
+    widths *= widths
+    squares /= -2.0 * widths
     return np.asarray(np.exp(squares, out=squares))
 
 

@@ -39,7 +39,7 @@ Array = NDArray[np.float64]
 _CONSTRAINTS: dict[str, list[Any]] = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
     "kernel": [str, list, dict, callable],
-    "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"local", "search"}), list, dict, None],
+    "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"local", "pairwise", "search"}), list, dict, None],
     "n_neighbors": [Interval(Integral, 1, None, closed="left")],
     "n_iter": [Interval(Integral, 0, None, closed="left")],
     "n_init": [Interval(Integral, 1, None, closed="left")],
@@ -290,8 +290,7 @@ class SimilarityNetworkFusion(_AgreeingSpectra):
     ----------
     n_clusters : int, default=2
     kernel, sigma
-        Affinity in a view, as in :class:`MultiViewSpectralClustering`; the source scales widths locally, as ``sigma="local"``
-        does.
+        Affinity in a view, as in :class:`MultiViewSpectralClustering`; ``sigma="pairwise"`` are the widths of the source.
     n_neighbors : int, default=20
         Whose affinities carry the diffusion.
     n_iter : int, default=20
@@ -311,10 +310,9 @@ class SimilarityNetworkFusion(_AgreeingSpectra):
 
     Notes
     -----
-    Wang et al., "Similarity Network Fusion for Aggregating Data Types on a Genomic Scale" (Nature Methods 2014), with Gaussian
-    affinities of locally scaled widths; clusters by the normalized eigenvectors of the fused network. A pair of samples that no
-    other view knows keeps its own affinity there. Time O(n_iter n_views n^2 (n_neighbors + n_views)), memory three n x n matrices
-    per view.
+    Wang et al., "Similarity Network Fusion for Aggregating Data Types on a Genomic Scale" (Nature Methods 2014); clusters by the
+    normalized eigenvectors of the fused network. A pair of samples that no other view knows keeps its own affinity there. Time
+    O(n_iter n_views n^2 (n_neighbors + n_views)), memory three n x n matrices per view.
 
     Examples
     --------
@@ -334,7 +332,7 @@ class SimilarityNetworkFusion(_AgreeingSpectra):
         n_clusters: int = 2,
         *,
         kernel: Any = "rbf",
-        sigma: Any = "local",
+        sigma: Any = "pairwise",
         n_neighbors: int = 20,
         n_iter: int = 20,
         n_init: int = 20,

@@ -45,10 +45,11 @@ class MultiViewSpectralClustering(ClusterMixin, MultiViewEstimator):  # type: ig
         kept sparse), ``"precomputed"`` (a view is the matrix of affinities; n_new x n_samples at prediction), or a function
         that is
         not negative. One for all views, a list by position or a dict by name.
-    sigma : float, {"local", "search"}, list or dict, default=None
+    sigma : float, {"local", "pairwise", "search"}, list or dict, default=None
         Width of the Gaussian in each view. None: the median distance; ``"local"``: for each sample the distance from its seventh
-        neighbor; ``"search"``: the one of five, an eighth of the median to twice the median, whose own clustering of the view is
-        tightest (Ng, Jordan and Weiss), among those that leave a sample in twenty or fewer nearly alone.
+        neighbor; ``"pairwise"``: for each pair half the mean of three distances, of either from its twenty neighbors and between
+        them (Wang et al.); ``"search"``: the one of five, an eighth of the median to twice the median, whose own clustering of
+        the view is tightest (Ng, Jordan and Weiss), among those that leave a sample in twenty or fewer nearly alone.
     n_neighbors : int, default=10
         For ``kernel="nearest_neighbors"``.
     paired_rows : "mean" or name of a view, default="mean"
@@ -111,7 +112,13 @@ class MultiViewSpectralClustering(ClusterMixin, MultiViewEstimator):  # type: ig
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "affinity": [StrOptions(_AFFINITIES)],
         "kernel": [str, list, dict, callable],
-        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"local", "search"}), list, dict, None],
+        "sigma": [
+            Interval(Real, 0, None, closed="neither"),
+            StrOptions({"local", "pairwise", "search"}),
+            list,
+            dict,
+            None,
+        ],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "paired_rows": [str],
         "rounding": [StrOptions({"kmeans", "sign"})],
@@ -221,7 +228,7 @@ class MultiViewSpectralClustering(ClusterMixin, MultiViewEstimator):  # type: ig
 
     @property
     def sigmas_(self) -> dict[str, Any]:
-        """Width of the Gaussian in each view; one per sample under ``sigma="local"``."""
+        """Width of the Gaussian in each view; one per sample under ``"local"`` and ``"pairwise"``."""
         check_is_fitted(self, "embedding_")
         widths = [affinity.widths for affinity in self._graph.affinities]
         return {n: float(w[0]) if len(w) == 1 else w for n, w in zip(self.view_names_, widths, strict=True)}
