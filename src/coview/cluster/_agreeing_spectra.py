@@ -31,6 +31,7 @@ from coview.inference import (
     shared_directions,
     unit_rows,
 )
+from coview.linalg import as_dense
 from coview.views import Views
 
 __all__ = ["CoRegularizedSpectralClustering", "CoTrainingSpectralClustering", "SimilarityNetworkFusion"]
@@ -86,10 +87,9 @@ class _AgreeingSpectra(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
         self._presence = np.asarray(views.presence)
         parts = []
         for name, affinity in zip(views.names, self._affinities, strict=True):
-            matrix = affinity.training()
-            dense = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=np.float64)
+            matrix = as_dense(affinity.training())
             if len(views.rows(name)):
-                parts.append(AffinityView(dense, views.rows(name)))
+                parts.append(AffinityView(matrix, views.rows(name)))
         self.embedding_ = self._embed(parts, len(views))
         check_similar_to_something(self.embedding_, views)
         none = np.full(len(views), -1, dtype=np.intp)

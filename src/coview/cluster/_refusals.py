@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from coview.exceptions import ViewError
+from coview.linalg import as_dense
 from coview.views import Views, some
 
 __all__ = [
@@ -35,7 +35,7 @@ def count_different(views: Views, enough: int) -> int:
 
 def _key(block: Any, i: int) -> Any:
     """What equal rows have in common."""
-    row = np.asarray(block[[i]].toarray() if sparse.issparse(block) else block[i], dtype=np.float64)
+    row = as_dense(block[[i]])
     return (row + 0.0).tobytes()  # 0 and -0 are the same
 
 

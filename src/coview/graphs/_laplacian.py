@@ -11,7 +11,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import splu
 
 from coview.graphs._affinity import check_count, check_positive
-from coview.linalg import cholesky
+from coview.linalg import as_dense, cholesky
 
 __all__ = ["check_symmetric", "combined_laplacian", "heat_kernel", "heat_penalty", "laplacian", "restricted_laplacian"]
 
@@ -132,7 +132,7 @@ def combined_laplacian(laplacians: Sequence[Any], weights: Any = None, *, presen
             total = total + share * _embedded(L, np.flatnonzero(has[:, v]), len(has))
     if all(map(sparse.issparse, parts)):
         return sparse.csr_array(total)
-    return total.toarray() if sparse.issparse(total) else np.asarray(total)
+    return as_dense(total)
 
 
 def restricted_laplacian(L: Any, kept: Any) -> Any:
@@ -169,8 +169,7 @@ def restricted_laplacian(L: Any, kept: Any) -> Any:
         raise ValueError(f"kept must have one entry per sample of L ({checked.shape[0]}); got shape {rows.shape}.")
     here, elsewhere = np.flatnonzero(rows), np.flatnonzero(~rows)
     inner = checked[here][:, here]
-    across = checked[elsewhere][:, here]
-    across = across.toarray() if sparse.issparse(across) else across
+    across = as_dense(checked[elsewhere][:, here])
     # Samples that no edge joins to those kept, through others or not, say nothing.
     if not across.any():
         return inner
@@ -295,5 +294,5 @@ def _spectrum(L: Any, time: float) -> tuple[Array, Array]:
     if time != 0.0:
         check_positive(time, "time")
     checked = check_symmetric(L, "A Laplacian")
-    values, vectors = linalg.eigh(checked.toarray() if sparse.issparse(checked) else checked)
+    values, vectors = linalg.eigh(as_dense(checked))
     return np.maximum(values, 0.0), vectors

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
 
 from coview.exceptions import NotPositiveDefiniteError
-from coview.linalg import CholeskyFactor, cholesky
+from coview.linalg import CholeskyFactor, as_dense, cholesky
 
 __all__ = [
     "LogisticPrior",
@@ -163,7 +163,7 @@ class LogisticViews:
     def _usable(self) -> tuple[Any, ...]:
         """The blocks, sparse only where they have more features than samples."""
         return tuple(
-            block if wide and sparse.issparse(block) else _as_dense(block)
+            block if wide and sparse.issparse(block) else as_dense(block)
             for block, wide in zip(self.blocks, self._wide, strict=True)
         )
 
@@ -171,7 +171,7 @@ class LogisticViews:
         blocks, lifts, ridges = list[Array](), list[Array | None](), list[Array]()
         own = np.split(ridge, np.cumsum(self.widths)[:-1])
         for block, wide, part in zip(self._usable, self._wide, own, strict=True):
-            reduced, P = _in_row_space(block, part) if wide and (part > 0.0).all() else (_as_dense(block), None)
+            reduced, P = _in_row_space(block, part) if wide and (part > 0.0).all() else (as_dense(block), None)
             blocks.append(reduced)
             lifts.append(P)
             ridges.append(part if P is None else np.ones(len(P)))
@@ -185,7 +185,7 @@ class LogisticViews:
 
     @cached_property
     def _feature_terms(self) -> tuple[Array, list[Array | None]]:
-        return self._new_terms(tuple(_as_dense(block) for block in self._usable))
+        return self._new_terms(tuple(as_dense(block) for block in self._usable))
 
     def _new_terms(self, blocks: Sequence[Array]) -> tuple[Array, list[Array | None]]:
         smoothness = [
@@ -357,12 +357,8 @@ def _smoothness_matrix(block: Array, affinity: Array) -> Array:
 def _in_row_space(block: Any, ridge: Array) -> tuple[Array, Array]:
     """Features in coordinates of the row space (n, r), and P (r, d): eigenvectors of ``X diag(ridge)^{-1} X^T``."""
     scaled = block.multiply(1.0 / ridge).tocsr() if sparse.issparse(block) else block / ridge
-    gram = _as_dense(scaled @ block.T)
+    gram = as_dense(scaled @ block.T)
     values, vectors = np.linalg.eigh(gram)
     kept = values > max(len(gram), 1) * np.finfo(np.float64).eps * max(float(values.max(initial=0.0)), 0.0)
     roots = np.sqrt(values[kept])
     return vectors[:, kept] * roots, np.asarray(block.T @ (vectors[:, kept] / roots)).T
-
-
-def _as_dense(block: Any) -> Array:
-    return np.asarray(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)

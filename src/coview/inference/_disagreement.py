@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import svd
 
-from coview.linalg import largest_eigenpairs
+from coview.linalg import as_dense, largest_eigenpairs
 
 __all__ = [
     "SpectralEmbedding",
@@ -141,9 +141,8 @@ class _Blocks:
 
     def singular_pairs(self, k: int) -> tuple[Array, Array]:
         """Singular values of the one block of two views, and the vectors of both sides one above the other, of length 1."""
-        W = self.affinities[0] @ self.affinities[1].T
-        dense = np.asarray(W.toarray() if hasattr(W, "toarray") else W, dtype=np.float64)
-        U, values, Vt = svd(scaled(dense, *self.scales), full_matrices=False, check_finite=False)
+        block = as_dense(self.affinities[0] @ self.affinities[1].T)
+        U, values, Vt = svd(scaled(block, *self.scales), full_matrices=False, check_finite=False)
         return values, np.vstack([U[:, :k], Vt[:k].T]) / np.sqrt(2.0)
 
 

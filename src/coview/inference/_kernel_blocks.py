@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from coview.linalg import as_dense
+
 __all__ = ["Constants", "KernelBlock", "KernelFeatures", "KernelValues", "kernel_block"]
 
 Array = NDArray[np.float64]
@@ -119,8 +121,7 @@ class KernelFeatures:
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Array:
         """Values between samples at given places (n_left, n_right); O(n_left n_right p_v) where X is dense."""
         rows, columns = self.rows[left], self.rows[right]
-        product = rows @ columns.T
-        product = product.toarray() if sparse.issparse(product) else np.asarray(product)
+        product = as_dense(rows @ columns.T)
         if self.right.any():
             u, t = self.left[right], np.asarray(columns @ self.right)
             product -= np.outer(rows @ self.right, u) + np.outer(self.left[left], t - (self.right @ self.right) * u)

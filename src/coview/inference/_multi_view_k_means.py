@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from coview.linalg import as_dense
+
 __all__ = ["MeansView", "MultiViewMeans", "multi_view_k_means"]
 
 Array = NDArray[np.float64]
@@ -52,8 +54,7 @@ class MeansView:
         k, within = len(before), np.flatnonzero(labels[self.places] >= 0)
         own = labels[self.places][within]
         member = sparse.csr_array((np.ones(len(own)), (own, within)), (k, len(self.places)))
-        sums = member @ self.rows
-        sums = np.asarray(sums.toarray() if sparse.issparse(sums) else sums, dtype=np.float64)
+        sums = as_dense(member @ self.rows)
         counts = np.bincount(own, minlength=k).astype(np.float64)[:, None]
         centers = np.where(counts > 0.0, sums / np.maximum(counts, 1.0), before)
         return self._to_sphere(centers, before) if self.spherical else centers
@@ -164,7 +165,7 @@ def _rows_of(views: Sequence[MeansView], i: int) -> list[Array]:
         at = np.searchsorted(view.places, i)
         has = at < len(view.places) and view.places[at] == i
         row = view.rows[[at]] if has else view.rows.mean(axis=0)
-        dense = np.asarray(row.toarray() if sparse.issparse(row) else row, dtype=np.float64).reshape(1, -1)
+        dense = as_dense(row).reshape(1, -1)
         rows.append(dense if has or not view.spherical else view._to_sphere(dense, dense))
     return rows
 

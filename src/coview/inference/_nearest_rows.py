@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from coview.linalg import as_dense
+
 __all__ = ["least_columns", "nearest_rows", "squared_distance_blocks"]
 
 Array = NDArray[np.float64]
@@ -104,9 +106,8 @@ def squared_distance_blocks(
     own, others = (np.ones(1), np.ones(1)) if cosine else (_squared_lengths(new), _squared_lengths(rows))
     largest = float(others.max(initial=0.0))
     for part in parts:
-        product = new[part] @ rows.T
         mine = own if cosine else own[part, None]
-        squares = mine + others - 2.0 * (product.toarray() if sparse.issparse(product) else product)
+        squares = mine + others - 2.0 * as_dense(new[part] @ rows.T)
         unit = np.broadcast_to(mine + largest, (len(squares), 1))
         yield part, np.maximum(squares, 0.0, out=squares), np.where(unit > 0.0, unit, 1.0)
 

@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from coview.inference._kernel_blocks import KernelBlock, KernelFeatures
 from coview.inference._missingness import missingness_patterns
-from coview.linalg import CholeskyFactor, cholesky, conjugate_gradients
+from coview.linalg import CholeskyFactor, as_dense, cholesky, conjugate_gradients
 
 __all__ = ["ITERATIVE_FROM", "LARGEST_SYSTEM", "TiedKernels"]
 
@@ -218,7 +218,7 @@ class TiedKernels:
         blocks = []
         for v, part in enumerate(self._label_parts):
             A, c, w = self._features(part[np.diff(part.indptr) > 0], v)
-            dense = A.toarray() if sparse.issparse(A) else A
+            dense = as_dense(A)
             blocks.append(dense - np.outer(c, w) if w.any() else dense)
         return blocks
 
@@ -262,8 +262,7 @@ class TiedKernels:
 def _crossed(one: tuple[Any, Array, Array], other: tuple[Any, Array, Array]) -> Array:
     """``(A - c w')' (B - d u')``."""
     (A, c, w), (B, d, u) = one, other
-    product = A.T @ B
-    product = product.toarray() if sparse.issparse(product) else np.asarray(product)
+    product = as_dense(A.T @ B)
     if u.any():
         product -= np.outer(A.T @ d - w * (c @ d), u)
     return product - np.outer(w, B.T @ c) if w.any() else product

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from coview.inference import ConsensusPrior, DenseConsensus, NewGrams, combine_experts
 from coview.kernels._co_training import dense_consensus
+from coview.linalg import as_dense
 
 __all__ = ["CoTrainingAffinity", "SharedViewsAffinity"]
 
@@ -101,7 +102,7 @@ class SharedViewsAffinity:
         shared = np.zeros(shape)
         for v, a in enumerate(affinities):
             block = np.ix_(np.flatnonzero(presence[:, v]), np.flatnonzero(self.presence[:, v]))
-            total[block] = total[block] * _dense(a) if self.how == "joint" else total[block] + _dense(a)
+            total[block] = total[block] * as_dense(a) if self.how == "joint" else total[block] + as_dense(a)
             shared[block] += 1.0
         if (shared < self._n_views).any():
             scale = np.divide(self._n_views, shared, out=np.zeros(shape), where=shared > 0.0)
@@ -181,14 +182,10 @@ class CoTrainingAffinity:
         fused : ndarray of shape (n_new, n_samples)
         """
         prior = ConsensusPrior(self._consensus(training))
-        new = NewGrams(presence, [_dense(a) for a in affinities], [np.ones(a.shape[0]) for a in affinities])
+        new = NewGrams(presence, [as_dense(a) for a in affinities], [np.ones(a.shape[0]) for a in affinities])
         experts = prior.experts(new, np.arange(len(self.presence)))
         weights, _ = combine_experts(experts.covariances, experts.presence)
         return np.asarray(np.maximum(np.einsum("ij,jik->ik", weights, experts.crosses), 0.0))
 
     def _consensus(self, affinities: Sequence[Any]) -> DenseConsensus:
-        return dense_consensus([_dense(a) for a in affinities], self.view_variances, self.presence)
-
-
-def _dense(a: Any) -> Array:
-    return np.asarray(a.toarray() if sparse.issparse(a) else a, dtype=np.float64)
+        return dense_consensus([as_dense(a) for a in affinities], self.view_variances, self.presence)

@@ -22,7 +22,7 @@ from sklearn.gaussian_process.kernels import (
 
 from coview.exceptions import ViewError
 from coview.kernels._precomputed import PrecomputedKernel
-from coview.linalg import mirror_upper
+from coview.linalg import as_dense, mirror_upper
 from coview.views import value_per_view
 
 __all__ = [
@@ -112,8 +112,7 @@ def squared_distances(X: Any, Y: Any) -> NDArray[np.float64]:
 
 def inner_products(X: Any, Y: Any) -> NDArray[np.float64]:
     """Inner products between the rows of X and Y as a dense array (n, m); sparse rows stay sparse until then."""
-    product = X @ Y.T
-    return np.asarray(product.toarray() if sp.issparse(product) else product, dtype=np.float64)
+    return as_dense(X @ Y.T)
 
 
 def _squared_norms(X: Any) -> NDArray[np.float64]:
@@ -165,8 +164,7 @@ def gram(kernel: KernelLike, X: Any, Y: Any = None) -> NDArray[np.float64]:
         return K if amplitude == 1.0 else amplitude * K
     if not callable(kernel):
         raise ViewError(f"The kernel {kernel!r} must be resolved against a view before it is evaluated.")
-    values = kernel(X, X if Y is None else Y)
-    values = np.asarray(values.toarray() if sp.issparse(values) else values, dtype=np.float64)
+    values = as_dense(kernel(X, X if Y is None else Y))
     if values.shape != expected:
         raise ViewError(f"The kernel function must return an array of shape {expected}; got {values.shape}.")
     return values

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coview.exceptions import ViewError
+from coview.linalg import as_dense
 
 __all__ = ["PrecomputedKernel"]
 
@@ -40,8 +41,7 @@ class PrecomputedKernel:
 
     def __call__(self, X: Any, Y: Any) -> NDArray[np.float64]:
         """Columns of X that belong to the training samples with the view; Y must be the training rows."""
-        values = X[:, self.rows]
-        return np.asarray(values.toarray() if hasattr(values, "toarray") else values, dtype=np.float64)
+        return as_dense(X[:, self.rows])
 
     def diag(self, X: Any) -> NDArray[np.float64]:
         """Value of each sample with itself: read off for the training rows, the common one for new rows."""

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import normalize
 
+from coview.linalg import as_dense
+
 __all__ = ["ViewScaling"]
 
 
@@ -49,7 +51,7 @@ class ViewScaling:
     def transform(self, X: Any) -> Any:
         """Scaled rows; constant training columns become zero."""
         if self.center is not None and self.deviation is not None:
-            return (np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64) - self.center) / self.deviation
+            return (as_dense(X) - self.center) / self.deviation
         rows = sp.csr_array(X, dtype=np.float64)
         if not rows.shape[0]:
             return rows

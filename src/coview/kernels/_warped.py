@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from coview.linalg import CholeskyFactor, cholesky
+from coview.linalg import CholeskyFactor, as_dense, cholesky
 
 __all__ = ["WarpedFeatures", "WarpedGram", "warped_kernel"]
 
@@ -150,8 +150,7 @@ class WarpedFeatures:
     def __init__(self, rows: Any, penalty: Any) -> None:
         self.rows = rows
         self._penalty = penalty
-        inner = rows.T @ (penalty @ rows)
-        inner = inner.toarray() if sparse.issparse(inner) else np.asarray(inner)
+        inner = as_dense(rows.T @ (penalty @ rows))
         inner = 0.5 * (inner + inner.T)
         inner.flat[:: len(inner) + 1] += 1.0
         self._factor: CholeskyFactor = cholesky(inner, name="The penalty on features")
@@ -162,9 +161,7 @@ class WarpedFeatures:
 
     def between(self, rows: NDArray[np.intp]) -> tuple[Array, Array]:
         """As `WarpedGram.between`."""
-        some = self.rows[rows]
-        some = some.toarray() if sparse.issparse(some) else np.asarray(some)
-        half = self._factor.half_solve(some.T)
+        half = self._factor.half_solve(as_dense(self.rows[rows]).T)
         units = np.zeros((self.rows.shape[0], len(rows)))
         units[rows, np.arange(len(rows))] = 1.0
         return np.asarray(half.T @ half), self.expansion(units)

@@ -7,6 +7,7 @@ from coview.linalg._cholesky import (
     invert_lower,
     solve_positive_definite,
 )
+from coview.linalg._dense import as_dense
 from coview.linalg._eigen import largest_eigenpairs, leading_eigenpairs, leading_eigenpairs_of_operator
 from coview.linalg._in_place import factor_lower_in_place, half_solve_rows, mirror_upper, subtract_row_products
 from coview.linalg._incomplete_cholesky import IncompleteCholesky, incomplete_cholesky
@@ -17,6 +18,7 @@ __all__ = [
     "JITTER_SHARES",
     "CholeskyFactor",
     "IncompleteCholesky",
+    "as_dense",
     "cholesky",
     "conjugate_gradients",
     "factor_lower_in_place",

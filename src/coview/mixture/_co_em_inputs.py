@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coview.exceptions import ViewError
+from coview.linalg import as_dense
 from coview.views import Views
 
 __all__ = ["DISTRIBUTIONS", "categories", "counts", "given_start", "indicators", "per_view", "real_numbers"]
@@ -72,7 +73,7 @@ def real_numbers(values: Any, name: str) -> Array:
 
 def categories(values: Any, name: str) -> Array:
     """Category codes of a categorical view, NaN where a feature is missing."""
-    codes = np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)
+    codes = as_dense(values)
     known = codes[~np.isnan(codes)]
     wrong = known[(known < 0.0) | (known != np.floor(known))]
     if wrong.size:
