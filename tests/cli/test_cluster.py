@@ -12,6 +12,7 @@ from coview.cli._cluster_methods import CLUSTER_METHODS, ClusterFacts
 from coview.cli._program import run
 from coview.cluster import HybridHierarchicalClustering, MultiViewKMeans, eigengaps
 from coview.compose import TableEncoder
+from coview.persistence import load_model
 from coview.views import read_tables
 
 from .fit_problems import write
@@ -71,6 +72,63 @@ def test_the_table_is_that_of_the_estimator(files, tmp_path):
     expected = MultiViewKMeans(3, random_state=4).fit(views).labels_
     assert table["cluster"][list(views.index)].tolist() == expected.tolist()
     assert (table["views"]["b00"], table["views"]["b01"], table["views"]["b02"]) == ("song color", "color", "song")
+
+
+@pytest.mark.parametrize("method", CLUSTER_METHODS)
+def test_a_saved_model_places_the_same_and_new_samples_with_any_view(files, tmp_path, method, capsys):
+    words = ("--method", method, *(("-n", 3) if CLUSTER_METHODS[method].counts else ()))
+    model, found = tmp_path / "birds.coview", tmp_path / "c.csv"
+    assert cluster(files["song"], files["color"], *words, "-o", found, "-m", model) == 0
+    assert f"the model to {model}" in capsys.readouterr().err
+    (tmp_path / "new").mkdir()
+    new = write(tmp_path / "new", {"color": birds(seed=7)["color"]})
+    for data in ((files["song"], files["color"]), (new["color"],)):
+        assert run(["predict", "-m", str(model), *map(str, data), "-o", str(tmp_path / "p.csv"), "--force"]) == 0
+        placed = clusters(tmp_path / "p.csv")
+        kept = placed[placed >= 0]
+        assert len(kept) > 0.6 * len(placed)
+        assert adjusted_rand_score(truth(kept.index), kept) > 0.8
+    told = load_model(model)
+    assert (told.record["task"], told.record["method"]) == ("clustering", method)
+    first = model.read_bytes()
+    assert cluster(files["song"], files["color"], *words, "-o", found, "-m", model, "--force") == 0
+    assert model.read_bytes() == first
+
+
+@pytest.mark.parametrize("method", ["spectral", "network-fusion", "k-means", "dbscan"])
+def test_a_saved_model_of_words_weighs_new_ones_alike(tmp_path, method):
+    words = ("-n", 2) if CLUSTER_METHODS[method].counts else ()
+    paths = [tmp_path / "page.npz", tmp_path / "links.npz"]
+    for number, path in enumerate(paths):
+        words_of(path, number)
+    out = ("-o", tmp_path / "c.csv", "-m", tmp_path / "m.coview")
+    assert cluster(*paths, "--method", method, *words, *out) == 0
+    assert run(["predict", "-m", str(tmp_path / "m.coview"), *map(str, paths), "-o", str(tmp_path / "p.csv")]) == 0
+    found, placed = (pd.read_csv(tmp_path / name)["cluster"] for name in ("c.csv", "p.csv"))
+    assert (found == placed).mean() > 0.95
+    if method != "dbscan":
+        assert adjusted_rand_score(np.arange(80) % 2, placed) > 0.9
+
+
+def words_of(path, seed):
+    """Write counts of 300 words in 80 texts on two topics."""
+    rng = np.random.default_rng(seed)
+    rates = 0.05 + np.where((np.arange(300) % 2)[None] == (np.arange(80) % 2)[:, None], 0.3, 0.0)
+    table = sparse.csr_matrix(rng.poisson(rates).astype(float))
+    parts = {"data": table.data, "indices": table.indices, "indptr": table.indptr, "shape": table.shape}
+    np.savez(path, **parts, format=np.array("csr"), ids=np.array([f"d{i}" for i in range(80)]))
+
+
+def test_a_model_of_clusters_is_none_for_other_commands(files, tmp_path, capsys):
+    model = tmp_path / "m.coview"
+    assert cluster(files["song"], files["color"], "-n", 3, "-m", model, "-o", tmp_path / "c.csv") == 0
+    assert run(["report", str(model)]) == 1
+    assert "coview cluster writes with the clusters: give it --report FILE" in capsys.readouterr().err
+    words = ["--target", "kind", "--labels", str(files["kind"])]
+    assert run(["new", str(tmp_path / "c.covw"), str(files["song"]), *words, "-m", str(model)]) == 1
+    assert "is no model for classification" in capsys.readouterr().err
+    assert cluster(files["song"], files["color"], "-n", 3, "-m", model, "-o", tmp_path / "d.csv") == 1
+    assert "--force" in capsys.readouterr().err
 
 
 def test_csv_on_stdout_is_all_that_stands_there_and_is_the_same_again(files, capsys):

@@ -291,7 +291,7 @@ def test_scales_from_tiny_to_huge():
             ValueError,
             "does not go with kernel='nearest_n",
         ),
-        ({"kernel": "cosine"}, None, ValueError, "kernel of view 'a' must be"),
+        ({"kernel": "angle"}, None, ValueError, "kernel of view 'a' must be"),
         ({"kernel": DotProduct(0.0)}, None, ValueError, "must not be negative"),
         ({"kernel": "precomputed"}, None, ViewError, "one column per sample"),
         ({"kernel": "nearest_neighbors", "sigma": "local"}, None, ValueError, "give nearest neighbors one width"),

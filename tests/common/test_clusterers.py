@@ -126,8 +126,6 @@ def test_stored_models_and_answers_for_new_samples(model, fitted, tmp_path):
     save_model(fitted, tmp_path / "clusters.coview")
     again = load_model(tmp_path / "clusters.coview").model
     np.testing.assert_array_equal(again.labels_, fitted.labels_)
-    if not hasattr(fitted, "predict"):
-        return
     blocks, presence, truth = draw(seed=5)
     new = as_views(blocks, presence)
     together = fitted.predict(new)
@@ -135,6 +133,19 @@ def test_stored_models_and_answers_for_new_samples(model, fitted, tmp_path):
     np.testing.assert_array_equal(again.predict(new), together)
     np.testing.assert_array_equal(np.concatenate([fitted.predict(new[[i]]) for i in range(N)]), together)
     assert fitted.predict({"b": blocks[1]}).shape == (N,)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_stored_models_of_sparse_views(model, tmp_path):
+    if not model.__sklearn_tags__().input_tags.sparse:
+        return
+    blocks, presence, _ = draw()
+    X = Views([sparse.csr_array(block) for block in blocks], names=NAMES, presence=presence)
+    fitted = clone(model).fit(X)
+    save_model(fitted, tmp_path / "clusters.coview")
+    again = load_model(tmp_path / "clusters.coview").model
+    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict(X), fitted.predict(X))
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -528,3 +528,12 @@ def test_100_000_columns():
     views = encoder.transform(values)
     assert views.n_features == {"view_0": 100_050}
     assert_allclose(views["view_0"][1:, 777], (values[1:, 777] - values[:, 777].mean()) / values[:, 777].std())
+
+
+def test_views_that_are_left_as_they_are():
+    X = {"a": np.array([[2.0], [4.0]]), "b": np.array([[10.0], [30.0]])}
+    encoded = TableEncoder(scale={"b": False}).fit_transform(X)
+    np.testing.assert_array_equal(encoded["a"], [[-1.0], [1.0]])
+    np.testing.assert_array_equal(encoded["b"], X["b"])
+    with pytest.raises(ViewError, match=r"scale names views \['c'\], but the views are \['a', 'b'\]"):
+        TableEncoder(scale={"c": False}).fit(X)

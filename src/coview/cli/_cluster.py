@@ -11,12 +11,14 @@ from coview.cli._cluster_methods import CLUSTER_METHODS, DEFAULT, ClusterCommand
 from coview.cli._conversation import conversation_options, refuse_output, say, write_json
 from coview.cli._data_options import data_options, read_data
 from coview.cli._prediction_files import FORMATS, format_of, write_predictions
-from coview.cli._record import command_line
+from coview.cli._record import cluster_record, command_line
 
 if TYPE_CHECKING:
     from coview.files import TableOptions, TableSet
 
 __all__ = ["cluster"]
+
+_FURTHER = (("tree", "newick"), ("page", "report"), ("model", "model"))
 
 # What makes labels useless for a fit, but not here, where they are only compared with.
 _HARMLESS = {"one_class", "no_labels"}
@@ -37,6 +39,8 @@ _HARMLESS = {"one_class", "no_labels"}
 @click.option(
     "--report", type=click.Path(path_type=Path), metavar="FILE", help="Write a page with pictures of the clusters."
 )
+@click.option("-m", "--model", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write the fitted model, with which coview predict places new samples.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Overwrite files that are there already.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; with -o FILE, about what was written.")
 @conversation_options
@@ -51,6 +55,7 @@ def cluster(
     format_: str | None,
     newick: Path | None,
     report: Path | None,
+    model: Path | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -63,7 +68,7 @@ def cluster(
         return
     kind = format_ or format_of(output)
     _check_method(ctx, method, n_clusters, newick)
-    _check_output(ctx, output, kind, [newick, report], force, as_json)
+    _check_output(ctx, output, kind, [newick, report, model], force, as_json)
     table_set = _read(ctx, data)
     job = ClusterJob(table_set, method, n_clusters, seed)
     for note in job.notes:
@@ -75,6 +80,9 @@ def cluster(
     if report is not None:
         _write_text(report, _page(ctx, job, method), force)
         facts["report"] = str(report)
+    if model is not None:
+        _save(ctx, job, facts, model, force)
+        facts["model"] = str(model)
     _give(job, facts, output, kind, force, as_json)
 
 
@@ -123,7 +131,7 @@ def _list_methods(ctx: click.Context, data: "TableOptions", as_json: bool) -> No
     """Print the methods, judged by the data where there are any: those that fit first."""
     problems: dict[str, str | None] = dict.fromkeys(CLUSTER_METHODS)
     if data.names_data:
-        _, facts = encoded(_read(ctx, data))
+        _, _, facts = encoded(_read(ctx, data))
         problems = {name: method.objection(facts) for name, method in CLUSTER_METHODS.items()}
     order = sorted(problems, key=lambda name: problems[name] is not None)
     texts = {
@@ -173,7 +181,7 @@ def _give(job: ClusterJob, facts: dict[str, Any], output: str, kind: str, force:
         write_predictions([table], sys.stdout, kind)
     for line in _lines(facts):
         say(line)
-    places = [f"the {what} to {facts[key]}" for what, key in (("tree", "newick"), ("page", "report")) if key in facts]
+    places = [f"the {what} to {facts[key]}" for what, key in _FURTHER if key in facts]
     if output != "-" or places:
         say("written " + "; ".join([*([f"to {output}"] if output != "-" else []), *places]))
 
@@ -217,6 +225,16 @@ def _page(ctx: click.Context, job: ClusterJob, method: str) -> str:
             made=[("command", command_line(ctx, output="FILE")), ("seed", str(job.seed))],
         )
     )  # fmt: skip
+
+
+def _save(ctx: click.Context, job: ClusterJob, facts: dict[str, Any], path: Path, force: bool) -> None:
+    """Write encoding and clusterer, for coview predict."""
+    from sklearn.pipeline import Pipeline
+
+    from coview.persistence import save_model
+
+    record = cluster_record(job.table_set, command=command_line(ctx), facts=facts)
+    save_model(Pipeline([*job.encoder.steps, ("model", job.model)]), path, record=record, overwrite=force)
 
 
 def _write_text(path: Path, text: str, force: bool) -> None:

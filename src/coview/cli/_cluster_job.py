@@ -30,6 +30,8 @@ class ClusterJob:
 
     Attributes
     ----------
+    encoder : Pipeline
+        What made numbers of the tables.
     views : Views
         Encoded, of the samples that have a view.
     facts : ClusterFacts
@@ -49,7 +51,7 @@ class ClusterJob:
     def __init__(self, table_set: "TableSet", method: str, n_clusters: int | None, seed: int) -> None:
         self.table_set, self.seed = table_set, seed
         self.notes: list[str] = []
-        self.views, self.facts = encoded(table_set)
+        self.encoder, self.views, self.facts = encoded(table_set)
         self.method: ClusterMethod = chosen_cluster_method(method, self.facts)
         self.gaps: pd.Series | None = None
         if self.method.counts and n_clusters is None:
@@ -161,20 +163,25 @@ class ClusterJob:
         return frame.rename_axis(name).reset_index()
 
 
-def encoded(table_set: "TableSet") -> tuple[Any, ClusterFacts]:
-    """Return the samples that have a view, as numbers, and the facts about them."""
-    from coview.compose import TableEncoder
+def encoded(table_set: "TableSet") -> tuple[Any, Any, ClusterFacts]:
+    """Return what makes numbers of tables, the samples that have a view, and the facts about them.
 
-    # A column that marks gaps would make a cluster of the samples that have them.
-    encoder = TableEncoder(mark_gaps=False).fit(table_set)
-    views = encoder.transform(table_set)
+    Views of counts of words are weighed by TF-IDF: standardized columns would let the rarest words decide.
+    """
+    from sklearn.feature_extraction.text import TfidfTransformer
+    from sklearn.pipeline import Pipeline
+
+    from coview.compose import TableEncoder, ViewTransformer
+
     counts = [table.name for table in table_set.tables.tables if _has_counts(table.values)]
-    if counts:
-        raw = TableEncoder(mark_gaps=False, scale=False).fit_transform(table_set)
-        views = _weighed(views, raw, counts)
+    # A column that marks gaps would make a cluster of the samples that have them.
+    encoder = TableEncoder(mark_gaps=False, scale=dict.fromkeys(counts, False))
+    weights = ViewTransformer(dict.fromkeys(counts, TfidfTransformer(sublinear_tf=True)))
+    steps = Pipeline([("encode", encoder), *([("weigh", weights)] if counts else [])])
+    views = steps.fit_transform(table_set)
     has = views.presence.any(axis=1)
     views = views if has.all() else views[has]
-    return views, cluster_facts(views, encoder)
+    return steps, views, cluster_facts(views, steps[0])
 
 
 def _has_counts(values: Any) -> bool:
@@ -183,21 +190,3 @@ def _has_counts(values: Any) -> bool:
         return False
     entries = values.data
     return bool(len(entries) and (entries >= 1.0).all() and (entries % 1.0 == 0.0).all())
-
-
-def _weighed(views: Any, raw: Any, names: list[str]) -> Any:
-    """Views of words by TF-IDF: standardized columns would let the rarest words decide."""
-    from dataclasses import replace
-
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    from coview.views import Views
-
-    aligned = views.to_tables()
-    tables = [
-        replace(table, values=TfidfTransformer(sublinear_tf=True).fit_transform(raw[table.name]))
-        if table.name in names
-        else table
-        for table in aligned.tables
-    ]
-    return Views(replace(aligned, tables=tuple(tables)))

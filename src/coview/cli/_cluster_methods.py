@@ -109,11 +109,9 @@ def _dense(facts: ClusterFacts) -> str | None:
 
 def likeness(facts: ClusterFacts) -> Any:
     """Similarity in every view: by the Gaussian; between rows of words by the angle between them."""
-    from sklearn.metrics.pairwise import cosine_similarity
-
     if not facts.sparse_views:
         return "rbf"
-    return {view: cosine_similarity if view in facts.sparse_views else "rbf" for view in facts.widths}
+    return {view: "cosine" if view in facts.sparse_views else "rbf" for view in facts.widths}
 
 
 def _affinity(**options: Any) -> Make:

@@ -152,7 +152,7 @@ def _costs(costs: Path | None, pair_costs: Path | None, label_cost: float | None
 
 def _pipeline(table_set: "TableSet", method: str, model: Path | None, seed: int) -> tuple[Any, str]:
     """An encoder of tables and a model behind it, and the task."""
-    from sklearn.base import is_classifier
+    from sklearn.base import is_classifier, is_clusterer
     from sklearn.pipeline import Pipeline
 
     if model is None:
@@ -162,6 +162,6 @@ def _pipeline(table_set: "TableSet", method: str, model: Path | None, seed: int)
 
     saved = load_model(model).model
     task = "regression" if table_set.labels is not None and table_set.labels.dtype.kind == "f" else "classification"
-    if is_classifier(saved) != (task == "classification"):
+    if is_clusterer(saved) or is_classifier(saved) != (task == "classification"):
         raise ValueError(f"{model} is no model for {task}, which the labels ask for. Give --task, or another model.")
     return saved, task

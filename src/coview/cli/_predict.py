@@ -24,7 +24,12 @@ __all__ = ["predict"]
 @click.command()
 @data_options
 @click.option(
-    "-m", "--model", required=True, type=click.Path(path_type=Path), metavar="MODEL", help="File that coview fit wrote."
+    "-m",
+    "--model",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="MODEL",
+    help="File that coview fit or coview cluster wrote.",
 )
 @click.option("-o", "--output", metavar="FILE", default="-", help="Where to write; stdout unless given, or for '-'.")
 @click.option("--format", "format_", type=click.Choice(FORMATS), help="By the name of FILE unless given; else csv.")
@@ -48,7 +53,7 @@ def predict(
     no_view: str,
     as_json: bool,
 ) -> None:
-    """Predict the labels of new samples with a model that coview fit wrote.
+    """Predict the labels, or clusters, of new samples with a model that coview fit or coview cluster wrote.
 
     DATA as for coview fit, without labels. Any of the model's views will do, in any order of columns; a sample has those
     views whose tables list it.
@@ -179,10 +184,11 @@ class _Blocks:
 
         for block in prediction_blocks(self.model, self.tables, no_view=self.no_view):  # type: ignore[arg-type]
             self.n_samples += len(block)
-            empty = block["predicted"].isna()
+            answer = "cluster" if "cluster" in block else "predicted"
+            empty = block[answer].isna()
             self.without += block.index[empty].tolist()
-            if "probability" in block:
-                self.predicted.update(str(label) for label in block["predicted"][~empty])
+            if "probability" in block or answer == "cluster":
+                self.predicted.update(str(label) for label in block[answer][~empty])
             name = self.id_name if self.id_name not in block else "id"
             yield block.rename_axis(name).reset_index()
 

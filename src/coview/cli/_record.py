@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from coview.files import TableSet
     from coview.views import Finding
 
-__all__ = ["command_line", "fit_record", "summarized"]
+__all__ = ["CLUSTERING", "cluster_record", "command_line", "fit_record", "summarized"]
+
+#: The task of a model that coview cluster wrote.
+CLUSTERING = "clustering"
 
 _SCHEMA_VERSION = 1
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
 # Said anew each time and of no weight for the model.
-_LEFT_OUT = {"output", "force", "as_json", "jobs", "print_config", "newick", "report"}
+_LEFT_OUT = {"output", "force", "as_json", "jobs", "print_config", "newick", "report", "model"}
 _FILES = {"data", "view_columns", "id_map", "config"}
 
 
@@ -27,8 +30,6 @@ def fit_record(
     table_set: "TableSet", *, task: str, method: str, seed: int, command: str, findings: Sequence["Finding"]
 ) -> dict[str, Any]:
     """Return the record of a fit, before it is evaluated; everything in JSON's own types."""
-    import coview
-
     labels = table_set.labels
     if labels is None:
         raise ValueError("A fit needs labels.")
@@ -55,9 +56,32 @@ def fit_record(
         "guesses": _guesses(table_set),
         "evaluation": None,
         "verdict": [],
-        "versions": {"coview": coview.__version__, "python": python_version()}
-        | {package: version(package) for package in _PACKAGES},
+        "versions": _versions(),
     }
+
+
+def cluster_record(table_set: "TableSet", *, command: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record of clusters; ``facts`` are those that the command prints."""
+    kept = ("method", "seed", "n_clusters", "n_clusters_by", "sizes", "n_outside", "notes")
+    return {
+        "schema_version": _SCHEMA_VERSION,
+        "task": CLUSTERING,
+        "target": table_set.target or "",
+        "id_name": table_set.id_name,
+        "command": command,
+        "n_samples": table_set.tables.n_samples,
+        "views": _views(table_set),
+        "guesses": _guesses(table_set),
+        **{name: facts[name] for name in kept},
+        "versions": _versions(),
+    }
+
+
+def _versions() -> dict[str, str]:
+    import coview
+
+    own = {"coview": coview.__version__, "python": python_version()}
+    return own | {package: version(package) for package in _PACKAGES}
 
 
 def _findings(findings: Sequence["Finding"], table_set: "TableSet") -> list[dict[str, Any]]:

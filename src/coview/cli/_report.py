@@ -10,6 +10,7 @@ import click
 from coview.cli._campaigns import opened
 from coview.cli._conversation import conversation_options, refuse_output, say
 from coview.cli._data_options import data_options, read_data
+from coview.cli._record import CLUSTERING
 
 if TYPE_CHECKING:
     from coview.files import TableOptions, TableSet
@@ -76,6 +77,10 @@ def _model_page(ctx: click.Context, model: Path, data: "TableOptions") -> "Repor
     if not data.names_data and (data.labels or data.target):
         raise click.UsageError("Labels belong to data: name the DATA too.", ctx)
     saved = load_model(model)
+    if saved.record.get("task") == CLUSTERING:
+        raise click.ClickException(
+            f"{model} holds clusters, whose page coview cluster writes with the clusters: give it --report FILE."
+        )
     return model_report(saved, _read(ctx, data, saved) if data.names_data else None)
 
 

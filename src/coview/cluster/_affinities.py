@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.gaussian_process.kernels import Kernel
+from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.neighbors import NearestNeighbors
 
 from coview.exceptions import ViewError
 from coview.graphs import knn_graph
 from coview.inference import affinity_embedding
 from coview.kernels import gram, median_distance, squared_distances
+from coview.views import plain_rows, rows_from_plain
 
 __all__ = ["ViewAffinity", "fit_affinity"]
 
@@ -26,6 +28,8 @@ _LOCAL_NEIGHBOR = 7
 # The width of a pair is this share of the mean of three distances: of either from so many neighbors, and between them
 # (Wang et al.).
 _PAIR_SHARE, _PAIR_NEIGHBORS = 0.5, 20
+# Affinities below zero by less than this are rounding.
+_ROUNDING = 1e-12
 # Widths tried by "search", as shares of the median distance.
 _WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)
 # So narrow a width is passed over that for this share of the samples all others together count less than the sample itself: a few
@@ -40,7 +44,7 @@ class ViewAffinity:
     Attributes
     ----------
     kind : str
-        ``"rbf"``, ``"pairwise"``, ``"nearest_neighbors"``, ``"precomputed"`` or ``"kernel"``.
+        ``"rbf"``, ``"cosine"``, ``"pairwise"``, ``"nearest_neighbors"``, ``"precomputed"`` or ``"kernel"``.
     rows : ndarray or sparse array of shape (n_with_view, n_features)
         Training samples that have the view; of ``"precomputed"``, their affinities.
     widths : ndarray of shape (1,) or (n_with_view,)
@@ -55,6 +59,12 @@ class ViewAffinity:
     n_neighbors: int = 0
     kernel: Any = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "rows": plain_rows(self.rows)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, rows=rows_from_plain(state["rows"]))
+
     def training(self) -> Any:
         """Affinities between the training samples, 1 on the diagonal unless given otherwise."""
         if self.kind == "precomputed":
@@ -62,6 +72,8 @@ class ViewAffinity:
         if self.kind == "nearest_neighbors":
             graph = knn_graph(self.rows, self.n_neighbors, weights="heat", sigma=float(self.widths[0]))
             return sparse.csr_array(graph + sparse.eye_array(graph.shape[0]))
+        if self.kind == "cosine":
+            return _not_negative(cosine_similarity(self.rows))
         if self.kind == "kernel":
             return _not_negative(gram(self.kernel, self.rows))
         if self.kind == "pairwise":
@@ -80,6 +92,10 @@ class ViewAffinity:
             values = np.exp(-(distances**2) / (2.0 * self.widths[0] ** 2)).ravel()
             starts = np.arange(0, k * len(nearest) + 1, k)
             return sparse.csr_array((values, nearest.ravel(), starts), shape=(len(nearest), self.rows.shape[0]))
+        if self.kind == "cosine":
+            return (
+                _not_negative(cosine_similarity(new, self.rows)) if new.shape[0] else np.zeros((0, self.rows.shape[0]))
+            )
         if self.kind == "kernel":
             return _not_negative(gram(self.kernel, new, self.rows))
         squares = squared_distances(new, self.rows)
@@ -104,10 +120,12 @@ def fit_affinity(
         return ViewAffinity("precomputed", _checked_matrix(view, name), np.ones(1))
     if isinstance(kernel, Kernel) or (callable(kernel) and not isinstance(kernel, str)):
         return ViewAffinity("kernel", view, np.ones(1), kernel=kernel)
+    if kernel == "cosine":
+        return ViewAffinity("cosine", view, np.ones(1))
     if kernel not in ("rbf", "nearest_neighbors"):
         raise ValueError(
-            f"kernel of view {name!r} must be 'rbf', 'nearest_neighbors', 'precomputed', a kernel object or a callable; got "
-            f"{kernel!r}."
+            f"kernel of view {name!r} must be 'rbf', 'cosine', 'nearest_neighbors', 'precomputed', a kernel object or a "
+            f"callable; got {kernel!r}."
         )
     widths = _widths(view, sigma, name, n_clusters, random_state)
     if kernel == "nearest_neighbors" and len(widths) > 1:
@@ -198,11 +216,11 @@ def _pairwise_gaussian(squares: Array, left: Array, right: Array) -> Array:
 
 
 def _not_negative(values: Array) -> Array:
-    if (values < 0.0).any():
+    if values.size and values.min() < -_ROUNDING:
         raise ValueError(
             f"Affinities must not be negative; the kernel gives {float(values.min()):.3g}. Choose another one."
         )
-    return values
+    return np.maximum(values, 0.0, out=values)
 
 
 def _checked_matrix(matrix: Any, name: str) -> Any:

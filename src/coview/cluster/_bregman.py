@@ -8,11 +8,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
+from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, MultiViewEstimator
 from coview.cluster._divergence_views import bregman_views
+from coview.cluster._group_means import group_means, joining_costs, least_of_shared
 from coview.cluster._hierarchy import HierarchyMixin
-from coview.inference import bregman_linkage
+from coview.cluster._presence import check_has_view
+from coview.inference import bregman_divergence, bregman_linkage
+from coview.views import value_per_view
 
 __all__ = ["BregmanAgglomerativeClustering"]
 
@@ -117,9 +121,33 @@ class BregmanAgglomerativeClustering(HierarchyMixin, ClusterMixin, MultiViewEsti
         """
         self._validate_params()
         views = self._validate_views(X, reset=True)
-        self.linkage_ = bregman_linkage(bregman_views(views, self.divergence, self.view_weights))
+        blocks = bregman_views(views, self.divergence, self.view_weights)
+        self.linkage_ = bregman_linkage(blocks)
         self.labels_ = self.labels_at(self.n_clusters)
+        groups = [np.flatnonzero(self.labels_ == c) for c in range(self.n_clusters)]
+        self._means, self._sizes = group_means(blocks, groups)
+        self._weights = np.array([block.weight for block in blocks])
         return self
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Clusters of new samples: the one whose cost the sample would raise least, as in the merges of the tree.
+
+        Parameters
+        ----------
+        X : Views or anything that Views takes
+            New samples with any of the views.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_new,)
+            -1 where a sample shares no view with any cluster. A training sample seen again may be nearer to another cluster
+            than that of its branch.
+        """
+        check_is_fitted(self, "linkage_")
+        views = self._validate_views(X, reset=False)
+        check_has_view(views)
+        measures = [bregman_divergence(d) for d in value_per_view(self.divergence, views.names, "divergence")]
+        return least_of_shared(joining_costs(views, measures, self._means, self._sizes), self._weights)
 
     @property
     def cost_by_n_clusters_(self) -> dict[int, float]:

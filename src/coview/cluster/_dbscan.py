@@ -140,9 +140,7 @@ class MultiRepresentedDBSCAN(ClusterMixin, MultiViewEstimator):  # type: ignore[
         components = first_appearance(components, n_clusters)[1]
         self.labels_ = _first_neighbor(graph[:, core], components)
         self.labels_[core] = components
-        self._core_presence = presence[core]
-        # Rows of the core samples in each view: what new samples are compared with.
-        self._core_rows = [views[name][core[views.rows(name)]] for name in views.names]
+        self._core = views[core]  # what new samples are compared with
         return self
 
     def _eps_of(self, views: Views) -> list[float]:
@@ -225,8 +223,8 @@ class MultiRepresentedDBSCAN(ClusterMixin, MultiViewEstimator):  # type: ignore[
         """
         check_is_fitted(self, "labels_")
         views = self._validate_views(X, reset=False)
-        near = [self._near(views[name], rows, name) for name, rows in zip(views.names, self._core_rows, strict=True)]
-        graph = self._combined(near, np.asarray(views.presence), self._core_presence)
+        near = [self._near(views[name], self._core[name], name) for name in views.names]
+        graph = self._combined(near, np.asarray(views.presence), np.asarray(self._core.presence))
         return _first_neighbor(graph, self.labels_[self.core_sample_indices_])
 
 

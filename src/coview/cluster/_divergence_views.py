@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from coview.cluster._presence import check_has_view
 from coview.exceptions import ViewError
-from coview.inference import BregmanView, bregman_divergence
+from coview.inference import BregmanDivergence, BregmanView, bregman_divergence
 from coview.views import Views, numbers_per_view, some, value_per_view
 
-__all__ = ["bregman_views"]
+__all__ = ["bregman_views", "rows_in_domain"]
 
 
 def bregman_views(views: Views, divergences: Any, weights: Any, *, what: str = "divergence") -> list[BregmanView]:
@@ -23,20 +23,26 @@ def bregman_views(views: Views, divergences: Any, weights: Any, *, what: str = "
     given = numbers_per_view(1.0 if weights is None else weights, views.names, "view_weights", positive=True)
     for name, divergence, weight in zip(views.names, chosen, given.tolist(), strict=True):
         measure = bregman_divergence(divergence)
-        block = np.asarray(_dense(views, name), dtype=np.float64)
-        outside = ~measure.allowed(block)
-        if outside.any():
-            rows = np.flatnonzero(outside.any(axis=1))
-            value = block[rows[0]][outside[rows[0]]][0]
-            raise ViewError(
-                f"The divergence {measure.name!r} is defined for {measure.domain or 'finite numbers'}; view {name!r} has "
-                f"{int(outside.sum())} other entries, in samples {some(views.index[views.rows(name)[rows]])}, the first "
-                f"{float(value):.6g}. Shift or rescale the view, or choose another divergence for it."
-            )
+        block = rows_in_domain(views, name, measure)
         rows_of_all = np.full((views.n_samples, block.shape[1]), np.nan)
         rows_of_all[views.rows(name)] = block
         found.append(BregmanView(rows_of_all, measure, weight))
     return found
+
+
+def rows_in_domain(views: Views, name: str, measure: BregmanDivergence) -> NDArray[np.float64]:
+    """Rows of a view; raises where they are sparse or outside the domain of its divergence."""
+    block = np.asarray(_dense(views, name), dtype=np.float64)
+    outside = ~measure.allowed(block)
+    if outside.any():
+        rows = np.flatnonzero(outside.any(axis=1))
+        value = block[rows[0]][outside[rows[0]]][0]
+        raise ViewError(
+            f"The divergence {measure.name!r} is defined for {measure.domain or 'finite numbers'}; view {name!r} has "
+            f"{int(outside.sum())} other entries, in samples {some(views.index[views.rows(name)[rows]])}, the first "
+            f"{float(value):.6g}. Shift or rescale the view, or choose another divergence for it."
+        )
+    return block
 
 
 def _dense(views: Views, name: str) -> NDArray[np.float64]:

@@ -15,8 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, MultiViewEstimator, StrOptions
 from coview.cluster._divergence_views import bregman_views
+from coview.cluster._group_means import cost_of, group_means, joining_costs, least_of_shared
 from coview.cluster._hierarchy import HierarchyMixin, TreeNode, members_of_nodes
-from coview.inference import hybrid_tree
+from coview.cluster._presence import check_has_view
+from coview.inference import BregmanView, bregman_divergence, hybrid_tree
+from coview.views import value_per_view
 
 __all__ = ["HybridHierarchicalClustering"]
 
@@ -122,7 +125,53 @@ class HybridHierarchicalClustering(HierarchyMixin, ClusterMixin, MultiViewEstima
         self.linkage_ = np.column_stack([tree.children, tree.sizes - 1.0, tree.sizes]).astype(np.float64)
         self._view_numbers, self._goodness, self._gains = tree.views, tree.goodness, tree.gains
         self.labels_ = self.labels_at(self.n_clusters)
+        self._keep_ways(blocks)
         return self
+
+    def _keep_ways(self, blocks: list[BregmanView]) -> None:
+        """What leads a new sample from the root to a cluster: means of the two parts of every split above the cut."""
+        n = len(self.linkage_) + 1
+        self._opened, kept = self._cut(self.n_clusters)
+        members = members_of_nodes(self.linkage_)
+        parts = [int(child) for node in self._opened for child in self.linkage_[node - n, :2]]
+        self._means, self._sizes = group_means(blocks, [members[part] for part in parts])
+        self._spreads = np.array([[cost_of(block, members[node]) for block in blocks] for node in self._opened])
+        self._cluster_of_node = {node: int(self.labels_[members[node][0]]) for node in kept}
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Clusters of new samples, from the root down: at every split the part whose cost the sample would raise least.
+
+        The view that made the split decides; for a sample that lacks it, all that it shares with the parts, each in units of
+        its cost at that node.
+
+        Parameters
+        ----------
+        X : Views or anything that Views takes
+            New samples with any of the views.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_new,)
+            -1 where a sample shares no view with the parts of a split.
+        """
+        check_is_fitted(self, "linkage_")
+        views = self._validate_views(X, reset=False)
+        check_has_view(views)
+        measures = [bregman_divergence(d) for d in value_per_view(self.divergences, views.names, "divergences")]
+        costs = joining_costs(views, measures, self._means, self._sizes)
+        n = len(self.linkage_) + 1
+        at = np.full(len(views), 2 * n - 2, dtype=np.intp)
+        for i, node in enumerate(self._opened):  # parents come before their parts
+            rows = np.flatnonzero(at == node)
+            own, chosen = costs[:, rows, 2 * i : 2 * i + 2], np.full(len(rows), -1, dtype=np.intp)
+            view = int(self._view_numbers[node - n])
+            if view >= 0:
+                has = ~np.isnan(own[view]).any(axis=1)
+                chosen[has] = own[view][has].argmin(axis=1)
+            others = chosen < 0
+            chosen[others] = least_of_shared(own[:, others], _inverse(self._spreads[i]))
+            at[rows] = np.where(chosen < 0, -1, self.linkage_[node - n, :2].astype(np.intp)[chosen])
+        return np.array([self._cluster_of_node.get(int(node), -1) for node in at], dtype=np.intp)
 
     @property
     def split_views_(self) -> list[str | None]:
@@ -153,14 +202,20 @@ class HybridHierarchicalClustering(HierarchyMixin, ClusterMixin, MultiViewEstima
         return nodes[-1]
 
     def _nodes_of_cut(self, n_clusters: int) -> list[int]:
+        return self._cut(n_clusters)[1]
+
+    def _cut(self, n_clusters: int) -> tuple[list[int], list[int]]:
+        """Nodes that are split, each before its parts, and those that stay whole."""
         n = len(self.linkage_) + 1
+        opened = []
         root = n + len(self.linkage_) - 1
         waiting = [self._urgency(root, n)]  # the most worthwhile split first
         while len(waiting) < n_clusters:
             node = heapq.heappop(waiting)[-1]
+            opened.append(node)
             for child in self.linkage_[node - n, :2].astype(int).tolist():
                 heapq.heappush(waiting, self._urgency(child, n))
-        return [entry[-1] for entry in waiting]
+        return opened, [entry[-1] for entry in waiting]
 
     def _urgency(self, node: int, n: int) -> tuple[bool, float, float, int]:
         if node < n:
@@ -171,3 +226,9 @@ class HybridHierarchicalClustering(HierarchyMixin, ClusterMixin, MultiViewEstima
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags
+
+
+def _inverse(spreads: Array) -> Array:
+    """One over each cost; a view without any hardly counts beside others, and decides alone."""
+    least = spreads[spreads > 0.0].min() if (spreads > 0.0).any() else 1.0
+    return np.where(spreads > 0.0, 1.0 / np.where(spreads > 0.0, spreads, 1.0), 1e-12 / least)

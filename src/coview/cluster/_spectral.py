@@ -40,11 +40,10 @@ class MultiViewSpectralClustering(ClusterMixin, MultiViewEstimator):  # type: ig
         of
         all.
     kernel : str, kernel object or callable, list or dict, default="rbf"
-        Affinity in a view: ``"rbf"`` :math:`\exp(-\|x - z\|^2 / (2 \sigma^2))`, ``"nearest_neighbors"`` (the same between
-        neighbors only,
-        kept sparse), ``"precomputed"`` (a view is the matrix of affinities; n_new x n_samples at prediction), or a function
-        that is
-        not negative. One for all views, a list by position or a dict by name.
+        Affinity in a view: ``"rbf"`` :math:`\exp(-\|x - z\|^2 / (2 \sigma^2))`, ``"cosine"`` (of rows that are not negative, as
+        counts of words), ``"nearest_neighbors"`` (the Gaussian between neighbors only, kept sparse), ``"precomputed"`` (a view
+        is the matrix of affinities; n_new x n_samples at prediction), or a function that is not negative. One for all views, a
+        list by position or a dict by name.
     sigma : float, {"local", "pairwise", "search"}, list or dict, default=None
         Width of the Gaussian in each view. None: the median distance; ``"local"``: for each sample the distance from its seventh
         neighbor; ``"pairwise"``: for each pair half the mean of three distances, of either from its twenty neighbors and between

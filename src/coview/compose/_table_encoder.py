@@ -42,8 +42,8 @@ class TableEncoder(TransformerMixin, MultiViewEstimator, auto_wrap_output_keys=N
         Columns to read as prose whatever they look like: labels, or positions where there are none.
     categorical_columns : list, or dict of view name to list, default=None
         Columns to read as categories, such as integer codes.
-    scale : bool, default=True
-        Whether numbers are centered and scaled.
+    scale : bool, or dict of view name to bool, default=True
+        Whether numbers are centered and scaled; views that a dict does not name are.
     mark_gaps : bool, default=True
         Whether columns with gaps in training get a column that marks them.
     max_words : int, default=10000
@@ -91,7 +91,7 @@ class TableEncoder(TransformerMixin, MultiViewEstimator, auto_wrap_output_keys=N
         *,
         text_columns: Any = None,
         categorical_columns: Any = None,
-        scale: bool = True,
+        scale: Any = True,
         mark_gaps: bool = True,
         max_words: int | None = 10_000,
         view_columns: Any = None,
@@ -119,13 +119,14 @@ class TableEncoder(TransformerMixin, MultiViewEstimator, auto_wrap_output_keys=N
         aligned = self._read_tables(X, reset=True, numeric=False)
         text = _chosen_columns(self.text_columns, aligned, "text_columns")
         categorical = _chosen_columns(self.categorical_columns, aligned, "categorical_columns")
+        scale = _scale_per_view(self.scale, aligned.names)
         self._encoders = {}
         self._gaps_filled = {}
         for table in _present_tables(aligned):
             encoder = ViewEncoder(
                 categorical=categorical[table.name],
                 text=text[table.name],
-                scale=self.scale,
+                scale=scale[table.name],
                 mark_gaps=self.mark_gaps,
                 max_words=self.max_words,
             ).fit(table)
@@ -295,6 +296,16 @@ def _chosen_columns(chosen: Any, aligned: AlignedTables, parameter: str) -> dict
     if missing:
         raise ViewError(f"{parameter} names columns that no view has: {missing}.")
     return positions
+
+
+def _scale_per_view(scale: Any, names: list[str]) -> dict[str, bool]:
+    """Whether each view is scaled."""
+    if not isinstance(scale, Mapping):
+        return dict.fromkeys(names, bool(scale))
+    unknown = sorted(map(str, set(scale) - set(names)))
+    if unknown:
+        raise ViewError(f"scale names views {unknown}, but the views are {names}.")
+    return {name: bool(scale.get(name, True)) for name in names}
 
 
 def _as_list(labels: Any) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_clusterer
 
 from coview.exceptions import ViewError
 from coview.metrics import prediction_interval
@@ -27,7 +27,7 @@ def prediction_table(model: Any, X: Any, *, no_view: Literal["raise", "skip"] = 
     Parameters
     ----------
     model : fitted Pipeline
-        An encoder of tables, then a classifier or regressor on views.
+        An encoder of tables, then a classifier, regressor or clusterer on views.
     X : TableSet, Views or anything that ``TableEncoder`` takes
         Samples with any of the views of the fit.
     no_view : {"raise", "skip"}, default="raise"
@@ -38,8 +38,8 @@ def prediction_table(model: Any, X: Any, *, no_view: Literal["raise", "skip"] = 
     table : DataFrame
         Indexed by sample id. Classifiers: ``predicted``, its ``probability``, ``p_CLASS`` for every class. Regressors:
         ``predicted``, ``sd`` of an observation, and ``lower`` and ``upper`` end of its 90 % interval (NaN where the
-        model states no spread). ``views``: those that the sample has, separated by spaces (by semicolons
-        where a view's name has a space).
+        model states no spread). Clusterers: ``cluster``, -1 where a sample belongs to none. ``views``: those that the sample
+        has, separated by spaces (by semicolons where a view's name has a space).
 
     Raises
     ------
@@ -96,12 +96,21 @@ def _block(model: Any, aligned: AlignedTables, presence: NDArray[np.bool_], rows
     """Predictions of some samples; empty for those without any view."""
     known = presence[rows].any(axis=1)
     views = model[:-1].transform(take_rows(aligned, rows[known])) if known.any() else None
-    columns = _classes(model[-1], views) if is_classifier(model[-1]) else _numbers(model[-1], views)
+    columns = _answers(model[-1], views)
     table = pd.DataFrame(columns).set_axis(np.flatnonzero(known)).reindex(np.arange(len(rows)))
     names = np.array(aligned.names, dtype=object)
     separator = ";" if any(" " in name for name in aligned.names) else " "
     table["views"] = [separator.join(names[row]) for row in presence[rows]]
     return table.set_axis(pd.Index(aligned.ids[rows].astype(str), name=aligned.ids.name))
+
+
+def _answers(estimator: Any, views: Views | None) -> dict[str, Any]:
+    """What a classifier, a clusterer or a regressor says."""
+    if is_classifier(estimator):
+        return _classes(estimator, views)
+    if is_clusterer(estimator):
+        return {"cluster": pd.Series([] if views is None else estimator.predict(views).tolist(), dtype=object)}
+    return _numbers(estimator, views)
 
 
 def _classes(classifier: Any, views: Views | None) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Data in: the one front door, where whatever a caller has becomes ``Views``."""
 
 from coview.views._alignment import align_tables, align_target
+from coview.views._block import plain_rows, rows_from_plain
 from coview.views._find_problems import find_problems
 from coview.views._findings import Finding, merge_findings, worst_first
 from coview.views._findings_presence import presence_summary, view_overlap
@@ -42,9 +43,11 @@ __all__ = [
     "numbers_per_view",
     "observed_rows",
     "plain_labels",
+    "plain_rows",
     "presence_summary",
     "read_tables",
     "resolve_presence",
+    "rows_from_plain",
     "select_known",
     "some",
     "take_rows",

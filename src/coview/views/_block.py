@@ -9,7 +9,7 @@ from scipy import sparse
 
 from coview.views._ids import labels_from_plain, plain_labels
 
-__all__ = ["Block", "read_only"]
+__all__ = ["Block", "plain_rows", "read_only", "rows_from_plain"]
 
 
 class Block:
@@ -85,18 +85,10 @@ class Block:
         return Block(self._source, self._positions, self.columns, dtype)
 
     def __getstate__(self) -> dict[str, Any]:
-        values = self.values
-        if self.is_sparse:
-            values = (values.data, values.indices, values.indptr, values.shape)
-        return {"values": values, "columns": plain_labels(self.columns)}
+        return {"values": plain_rows(self.values), "columns": plain_labels(self.columns)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        values = state["values"]
-        if isinstance(values, tuple):
-            *parts, shape = values
-            values = sparse.csr_array(tuple(parts), shape=shape)
-            values.check_format(full_check=True)  # what is not checked here is read out of bounds in compiled code
-        self._source = read_only(values)
+        self._source = read_only(rows_from_plain(state["values"]))
         self._positions = None
         self._dtype = self._source.dtype
         self._values = self._source
@@ -126,3 +118,56 @@ def _locked(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def plain_rows(values: Any) -> Any:
+    """Rows as they are stored with a model: arrays as they are, sparse ones as a tuple of arrays.
+
+    Parameters
+    ----------
+    values : ndarray or sparse array of shape (n_rows, n_features)
+
+    Returns
+    -------
+    plain : ndarray or tuple
+        For `rows_from_plain`.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from coview.views import plain_rows, rows_from_plain
+    >>> [len(part) for part in plain_rows(sparse.csr_array([[0.0, 2.0]]))]
+    [1, 1, 2, 2]
+    >>> rows_from_plain(plain_rows(sparse.csr_array([[0.0, 2.0]]))).toarray()
+    array([[0., 2.]])
+    """
+    if not sparse.issparse(values):
+        return values
+    rows = sparse.csr_array(values)
+    return (rows.data, rows.indices, rows.indptr, rows.shape)
+
+
+def rows_from_plain(plain: Any) -> Any:
+    """The rows that `plain_rows` took; raises where they are no proper sparse array.
+
+    Parameters
+    ----------
+    plain : ndarray or tuple
+
+    Returns
+    -------
+    values : ndarray or csr_array of shape (n_rows, n_features)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview.views import rows_from_plain
+    >>> rows_from_plain(np.eye(2)).shape
+    (2, 2)
+    """
+    if not isinstance(plain, tuple):
+        return plain
+    *parts, shape = plain
+    values = sparse.csr_array(tuple(parts), shape=shape)
+    values.check_format(full_check=True)  # what is not checked here is read out of bounds in compiled code
+    return values
