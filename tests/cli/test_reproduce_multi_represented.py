@@ -12,6 +12,7 @@ from sklearn.cluster import DBSCAN
 
 from coview import Views
 from coview.cluster import MultiRepresentedDBSCAN
+from coview.cluster._dbscan import _QUANTILES
 from coview.neighbors import MultiRepresentedKNeighborsClassifier
 
 ROOT = Path(__file__).parents[2]
@@ -141,6 +142,27 @@ def test_clusters_are_those_of_the_estimator(paper, t):
     eps = {name: factor * unit for name, unit in units.items()}
     model = MultiRepresentedDBSCAN(eps=eps, combine=t).fit(blocks)
     assert paper.clusters.clusters_of(near).tolist() == model.labels_.tolist()
+
+
+@pytest.mark.parametrize("combine", ["union", "intersection"])
+def test_most_information_is_that_of_the_estimator(paper, monkeypatch, combine):
+    monkeypatch.setattr(paper.clusters, "QUANTILES", _QUANTILES)
+    problem = paper.problems.load("any", Path("data"))
+    scores = pd.DataFrame(paper.clusters.draw_of(problem, 0, 0))
+    chosen = paper.comparisons.chosen_widths(scores, "most information").set_index(["method", "rule"])
+    blocks = scaled(paper, problem, np.arange(90))
+    model = MultiRepresentedDBSCAN(combine=combine, eps_quantile="information").fit(blocks)
+    assert chosen.loc[(combine, "by representation"), "quantile"] == model.eps_quantile_
+
+
+def test_widths_elsewhere(paper, monkeypatch):
+    elsewhere = import_module("multi_represented.elsewhere")
+    monkeypatch.setattr(elsewhere, "fetch", lambda name, data: objects())
+    monkeypatch.setattr(elsewhere, "MOST", 60)
+    lines = elsewhere.table(Path("data"), ("any", "other")).splitlines()
+    assert lines[2].startswith("| any | ")
+    ari = [float(cell.split()[0]) for cell in lines[2].split("|")[2:-1]]
+    assert max(ari) == ari[-1] > 0.0
 
 
 def test_clusters_of_one_representation_are_those_of_scikit_learn(paper):

@@ -105,6 +105,43 @@ def test_automatic_widths_follow_the_scale_of_each_view():
     np.testing.assert_array_equal(same.labels_, 0)
 
 
+@pytest.mark.parametrize("combine", ["union", "intersection"])
+def test_most_informative_labels_are_those_of_the_best_quantile(combine):
+    blocks, presence, _ = draw()
+    views = Views(blocks, presence=presence)
+    model = MultiRepresentedDBSCAN(combine=combine, eps_quantile="information").fit(views)
+    found = {}
+    for q in (0.01, 0.02, 0.05, *(np.arange(1, 10) / 10).round(1), 0.95, 0.99):
+        labels = MultiRepresentedDBSCAN(combine=combine, eps_quantile=q).fit(views).labels_
+        shares = np.unique(labels, return_counts=True)[1] / len(labels)
+        found[q] = -(shares * np.log(shares)).sum()
+    assert found[model.eps_quantile_] == pytest.approx(max(found.values()))
+    again = MultiRepresentedDBSCAN(combine=combine, eps_quantile=model.eps_quantile_).fit(views)
+    np.testing.assert_array_equal(model.labels_, again.labels_)
+    np.testing.assert_array_equal(model.core_sample_indices_, again.core_sample_indices_)
+    assert model.eps_ == again.eps_
+    core = model.core_sample_indices_
+    np.testing.assert_array_equal(model.predict(views)[core], model.labels_[core])
+
+
+def test_widths_that_are_given_are_not_searched():
+    blocks, presence, _ = draw()
+    views = Views(blocks, presence=presence)
+    model = MultiRepresentedDBSCAN(1.0, 4, eps_quantile="information").fit(views)
+    assert model.eps_quantile_ is None
+    np.testing.assert_array_equal(model.labels_, MultiRepresentedDBSCAN(1.0, 4).fit(views).labels_)
+    some = MultiRepresentedDBSCAN([1.0, "auto", "auto"], 4, eps_quantile="information").fit(views)
+    assert some.eps_["view_0"] == 1.0
+    assert some.eps_quantile_ in (0.01, 0.02, 0.05, *(np.arange(1, 10) / 10).round(1), 0.95, 0.99)
+
+
+def test_of_equally_informative_labels_the_widest():
+    """A line of equal gaps is one cluster at every quantile."""
+    model = MultiRepresentedDBSCAN(min_samples=2, eps_quantile="information").fit(np.arange(20.0)[:, None])
+    assert model.eps_quantile_ == 0.99
+    np.testing.assert_array_equal(model.labels_, 0)
+
+
 def test_a_large_table_is_held_as_a_sparse_graph():
     import tracemalloc
 
@@ -125,6 +162,7 @@ def test_a_large_table_is_held_as_a_sparse_graph():
         ({"eps": -1.0}, "eps"),
         ({"combine": "most"}, "combine"),
         ({"combine": 0}, "combine"),
+        ({"eps_quantile": "most"}, "eps_quantile"),
     ],
 )
 def test_bad_input(parameters, message):
