@@ -6,7 +6,7 @@ import pandas as pd
 
 from .clusters import BY_VIEW, COMBINED, names_of
 from .clusters import SIDE as SIDE_CLUSTERS
-from .comparisons import CHOICES, best_alone, best_representation, chosen_widths, of_draws, of_folds, words
+from .comparisons import best_alone, best_representation, chosen_widths, of_draws, of_folds, words
 from .neighbors import BEST_ALONE, EQUAL, FILLED, MAJORITY, MEASURED, SHARED, SIDE, SURE, SURE_MEASURED
 
 __all__ = ["claims"]
@@ -38,7 +38,7 @@ def claims(neighbors: pd.DataFrame, clusters: pd.DataFrame, views: Mapping[str, 
             found[data] = words(of_folds(part, ours, other, "accuracy")) + shown
         rows.append(found)
     for rule in (BY_VIEW, COMBINED):
-        for choice in CHOICES:
+        for choice in _SHOWN:
             chosen = chosen_widths(clusters, choice)
             for title, cell in _CLUSTER_CLAIMS.items():
                 found = {"statement": title, "compared": f"ARI, widths {rule}, {choice}"}
@@ -69,6 +69,7 @@ def _best_relation(part: pd.DataFrame, names: list[str], rule: str) -> str:
     return str(every.loc[every["ari"].idxmax(), "method"])
 
 
+_SHOWN = ("auto", "most information", "best by the classes")
 _CLUSTER_CLAIMS: dict[str, Callable[[pd.DataFrame, list[str], str], str]] = {
     "Semantics: union − intersection": _semantics,
     "Core objects by all representations: best relation − best representation": _against_alone,

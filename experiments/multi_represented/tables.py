@@ -25,8 +25,8 @@ training folds. In brackets the difference from "multi-represented" in the mean 
 training samples (Nadeau and Bengio); "below" and "above" where p < 0.05. Incomplete: {100 * SHARE_REMOVED:.0f} % of the
 cells of samples and representations removed at random, anew in every repeat.
 
-Clusters: {MIN_SAMPLES} neighbors make a core. Widths are the same quantile, in every representation, of the distances from the
-{MIN_SAMPLES}-th neighbor ("by representation"), or the same multiple of the medians of these distances such that the quantile is
+Clusters: {MIN_SAMPLES} neighbors make a core. Widths are the same quantile, in every representation, of the distances from
+the last of these ("by representation"), or the same multiple of the medians of these distances such that the quantile is
 met by the neighbors that count ("combined"). "Auto": quantile {AUTO:g}. "Most clusters", "silhouette" and "most information":
 of the quantiles {QUANTILES[0]:g} to {QUANTILES[-1]:g} that with most clusters, with the largest sum of silhouettes in all
 representations side by side, noise counting 0, or with the largest entropy of the labels; no class is seen. "Best by the
