@@ -14,7 +14,7 @@ from coview.base import Interval, MultiViewEstimator
 from coview.cluster._divergence_views import bregman_views
 from coview.cluster._group_means import group_means, joining_costs, least_of_shared
 from coview.cluster._hierarchy import HierarchyMixin
-from coview.cluster._presence import check_has_view
+from coview.cluster._refusals import check_has_view
 from coview.inference import bregman_divergence, bregman_linkage
 from coview.views import value_per_view
 

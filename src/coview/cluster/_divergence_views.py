@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coview.cluster._presence import check_has_view
+from coview.cluster._refusals import check_has_view
 from coview.exceptions import ViewError
 from coview.inference import BregmanDivergence, BregmanView, bregman_divergence
 from coview.views import Views, numbers_per_view, some, value_per_view

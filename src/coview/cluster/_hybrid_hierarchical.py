@@ -17,7 +17,7 @@ from coview.base import Interval, MultiViewEstimator, StrOptions
 from coview.cluster._divergence_views import bregman_views
 from coview.cluster._group_means import cost_of, group_means, joining_costs, least_of_shared
 from coview.cluster._hierarchy import HierarchyMixin, TreeNode, members_of_nodes
-from coview.cluster._presence import check_has_view
+from coview.cluster._refusals import check_has_view
 from coview.inference import BregmanView, bregman_divergence, hybrid_tree
 from coview.views import value_per_view
 

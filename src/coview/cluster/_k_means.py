@@ -17,8 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, MultiViewEstimator, StrOptions
-from coview.cluster._presence import check_has_view
-from coview.cluster._refusals import count_different, refuse_unlinked_views
+from coview.cluster._refusals import check_has_view, count_different, refuse_unlinked_views
 from coview.cluster._rounding import first_appearance
 from coview.inference import MeansView, multi_view_k_means
 from coview.views import Views, numbers_per_view

@@ -1,4 +1,4 @@
-"""Samples and views among which no clusters can be told apart."""
+"""What clusterings ask of samples and views: something to be placed by, and something to be told apart by."""
 
 from __future__ import annotations
 
@@ -8,17 +8,24 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
+from coview.base import check_answerable
 from coview.exceptions import ViewError
 from coview.linalg import as_dense
 from coview.views import Views, some
 
 __all__ = [
+    "check_has_view",
     "count_different",
     "is_constant",
     "refuse_constant_views",
     "refuse_few_different",
     "refuse_unlinked_views",
 ]
+
+
+def check_has_view(views: Views) -> None:
+    """Raise unless every sample has a view: without one, nothing says where it belongs."""
+    check_answerable(np.asarray(views.presence.any(axis=1)), views, "raise", "Leave them out.")
 
 
 def count_different(views: Views, enough: int) -> int:

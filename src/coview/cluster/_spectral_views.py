@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coview.cluster._affinities import ViewAffinity, fit_affinity
-from coview.cluster._presence import check_has_view
 from coview.cluster._refusals import (
+    check_has_view,
     is_constant,
     refuse_constant_views,
     refuse_few_different,

@@ -32,7 +32,7 @@ from coview.gaussian_process._similarity import average_similarity
 from coview.gaussian_process._stored_average import restored_average, stored_average
 from coview.gaussian_process._tables import explanation_table, trust_columns
 from coview.gaussian_process._user_settings import settings_from
-from coview.views import Views, labels_from_plain, plain_labels, some
+from coview.views import Views, check_view_name, labels_from_plain, plain_labels, some
 
 __all__ = ["BayesianCoTraining"]
 
@@ -269,9 +269,8 @@ class BayesianCoTraining(MultiViewEstimator):
         check_is_fitted(self)
         views = self._validate_views(X, reset=False)
         presence = views.presence & self._prepared.bank.presence.any(axis=0)
+        check_view_name(view, views.names)
         if view is not None:
-            if view not in views.names:
-                raise ViewError(f"view must be one of {views.names}; got {view!r}.")
             presence = presence & (np.array(views.names) == view)
         remedy = "Give them a view, or fit with no_view='prior' to answer from the prior."
         usable = "that training had" if view is None else f"{view!r} that training had"

@@ -21,7 +21,7 @@ from coview.gaussian_process._parameters import Parameters, theta_of
 from coview.inference import PosteriorConsistency, combine_view_moments
 from coview.kernels import KernelLike, PrecomputedKernel, diagonal, gram, kernel_per_view, resolve_kernel
 from coview.linalg import CholeskyFactor, one_blas_thread
-from coview.views import Views, numbers_per_view
+from coview.views import Views, check_view_name, numbers_per_view
 
 __all__ = ["PosteriorConsistencyModel"]
 
@@ -216,8 +216,7 @@ class PosteriorConsistencyModel(MultiViewEstimator):
 
     def _combined(self, views: Views, view: str | None) -> tuple[Array, Array, Array]:
         """Mean (n, C), variance and noise (n,) of the weighted average of the views at hand; NaN without any."""
-        if view is not None and view not in self.view_names_:
-            raise ViewError(f"view must be one of {self.view_names_}; got {view!r}.")
+        check_view_name(view, self.view_names_)
         n, m, n_functions = len(views), len(self.view_names_), self._targets.shape[1]
         means, variances = np.full((m, n, n_functions), np.nan), np.full((m, n), np.nan)
         for j, name in enumerate(self.view_names_):

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coview.exceptions import ViewError
 from coview.kernels._per_view import KernelLike, gram, kernel_per_view, linear_amplitude, resolve_kernel
 from coview.kernels._precomputed import PrecomputedKernel
-from coview.views import Views
+from coview.views import Views, check_view_name
 
 __all__ = ["ViewFunctions", "ViewKernels"]
 
@@ -134,8 +133,7 @@ class ViewFunctions:
             If ``view`` is not one of training.
         """
         names = self.kernels.names
-        if view is not None and view not in names:
-            raise ViewError(f"view must be one of {names}; got {view!r}.")
+        check_view_name(view, names)
         scores = np.full((len(views), *self.intercepts.shape), np.nan)
         for v, name in enumerate(names):
             if name in views.names and view in (None, name) and len(views.rows(name)):

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, LabeledClassifierMixin, MultiViewEstimator, StrOptions, check_answerable
-from coview.exceptions import ViewError
 from coview.inference import (
     LogisticDesign,
     LogisticMode,
@@ -33,7 +32,7 @@ from coview.linear_model._logistic_parameters import (
     warn_of_iterations,
     with_constant,
 )
-from coview.views import Views, numbers_per_view
+from coview.views import Views, check_view_name, numbers_per_view
 
 __all__ = ["CoRegularizedLogisticRegression"]
 
@@ -421,8 +420,7 @@ class CoRegularizedLogisticRegression(LabeledClassifierMixin, MultiViewEstimator
     def _new_odds(self, X: Any, view: str | None) -> Array:
         check_is_fitted(self, "coef_")
         views = self._validate_views(X, reset=False)
-        if view is not None and view not in self.view_names_:
-            raise ViewError(f"view must be one of {self.view_names_}; got {view!r}.")
+        check_view_name(view, self.view_names_)
         return self._view_odds(views, view)
 
     def _view_odds(self, views: Views, view: str | None = None) -> Array:

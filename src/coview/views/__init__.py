@@ -9,7 +9,7 @@ from coview.views._findings_summary import label_summary, view_summary
 from coview.views._ids import almost_equal_ids, id_text, ids_among, labels_from_plain, plain_labels, some
 from coview.views._known import select_known
 from coview.views._numeric import column_kind, infinite_rows, to_matrix
-from coview.views._per_view import numbers_per_view, value_per_view
+from coview.views._per_view import check_view_name, numbers_per_view, value_per_view
 from coview.views._presence import observed_rows, resolve_presence
 from coview.views._readers import is_single_table, read_tables
 from coview.views._slicing import take_rows
@@ -28,6 +28,7 @@ __all__ = [
     "align_target",
     "almost_equal_ids",
     "check_complete_rows",
+    "check_view_name",
     "column_kind",
     "conform",
     "find_problems",

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from coview.exceptions import ViewError
 
-__all__ = ["numbers_per_view", "value_per_view"]
+__all__ = ["check_view_name", "numbers_per_view", "value_per_view"]
 
 
 def value_per_view(value: Any, names: Sequence[str], what: str) -> list[Any]:
@@ -91,3 +91,24 @@ def numbers_per_view(value: Any, names: Sequence[str], what: str, *, positive: b
     if not np.isfinite(numbers).all() or (numbers < 0.0).any() or (positive and not numbers.all()):
         raise ValueError(f"{what} must be finite and {'positive' if positive else 'not negative'}; got {value!r}.")
     return numbers
+
+
+def check_view_name(view: Any, names: Sequence[str]) -> None:
+    """Raise unless a view that a user asks for is one of those at hand, or None for all of them.
+
+    Parameters
+    ----------
+    view : str or None
+    names : sequence of str
+
+    Raises
+    ------
+    ViewError
+
+    Examples
+    --------
+    >>> from coview.views import check_view_name
+    >>> check_view_name("gene", ["gene", "ct"])
+    """
+    if view is not None and view not in names:
+        raise ViewError(f"view must be one of {list(names)}; got {view!r}.")

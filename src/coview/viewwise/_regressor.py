@@ -11,8 +11,7 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from coview.base import LabeledRegressorMixin, MultiViewEstimator
-from coview.exceptions import ViewError
-from coview.views import Views
+from coview.views import Views, check_view_name
 from coview.viewwise._at_hand import check_at_hand, count_at_hand
 from coview.viewwise._learners import templates_by_view
 
@@ -100,8 +99,7 @@ class ViewwiseRegressor(LabeledRegressorMixin, MultiViewEstimator):
         """
         check_is_fitted(self, "estimators_")
         views = self._validate_views(X, reset=False)
-        if view is not None and view not in self.view_names_:
-            raise ViewError(f"view must be one of {self.view_names_}; got {view!r}.")
+        check_view_name(view, self.view_names_)
         self._check_answerable(views, view, "Give them one, or fit with no_view='prior'.")
         return self._combined(views, view)
 
