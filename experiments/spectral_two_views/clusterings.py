@@ -1,5 +1,6 @@
 """The clusterings of section 3 of de Sa: pages with both views, and pages of which many have one."""
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,8 +85,14 @@ def complete_scores(pages: Pages, widths: Mapping[str, float], repeat: int, seed
         spectral = MultiViewSpectralClustering(N_CLUSTERS, affinity="sum", sigma=widths[name], **parameters)
         labels[f"spectral, {name}"] = spectral.fit(one).labels_
         labels[f"k-means, {name}"] = MultiViewKMeans(N_CLUSTERS, geometry="spherical", **parameters).fit(one).labels_
-    mixture = CoEMMixture(N_CLUSTERS, distributions="multinomial", n_init=1, random_state=parameters["random_state"])
-    labels["co-EM, multinomials"] = mixture.fit(Views(dict(pages.counts))).predict(Views(dict(pages.counts)))
+    for name, kept in {"co-EM, multinomials": list(pages.counts), "EM, multinomials, text": ["text"]}.items():
+        words = Views({view: pages.counts[view] for view in kept})
+        mixture = CoEMMixture(
+            N_CLUSTERS, distributions="multinomial", n_init=1, random_state=parameters["random_state"]
+        )
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*is left without samples.*")
+            labels[name] = mixture.fit(words).predict(words)
     for name, found in labels.items():
         yield {"part": "complete", "method": name, "repeat": repeat, "entropy": cluster_entropy(pages.labels, found)}
 

@@ -33,6 +33,7 @@ _COMPLETE = {
     "SUM": "1.70",
     "sM-D, rows of the text": "1.66",
     "co-EM, multinomials": "about 1.73",
+    "EM, multinomials, text": "about 2.03",
     "k-means, both views": "about 1.97",
     "k-means, text": "about 2.07",
 }
