@@ -282,7 +282,8 @@ def test_prose_rules_out_methods_that_need_dense_columns():
     facts = _methods.DataFacts("classification", 60, 50, 6, sparse=True)
     out = [name for name, method in _methods.METHODS.items() if "dense" in (method.problem(facts) or "")]
     assert out == [
-        "co-regularized-logistic", "class-conditional-mixture", "factor-mixture", "co-em-mixture", "gradient-boosting",
+        "co-regularized-logistic", "class-conditional-mixture", "factor-mixture", "co-em-mixture", "hyperplane-neighbors",
+        "gradient-boosting",
     ]  # fmt: skip
 
 

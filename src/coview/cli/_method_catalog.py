@@ -24,6 +24,7 @@ _MOST_PAIRS = 5000
 _MOST_TIES = 2000  # unknowns of a quadratic program that is solved six times
 _MOST_COVARIANCES = 100
 _MOST_EXACT = 300
+_MOST_UNIONS = 63  # of views; each is fitted once for every fold
 Make = Callable[[DataFacts, int], Any]
 
 
@@ -121,6 +122,18 @@ def _late_fusion(**options: Any) -> Make:
         if facts.task == "classification":
             return _class("ensemble", "ViewVotingClassifier", estimators=_logistic, **options)(facts, seed)
         return _class("ensemble", "ViewVotingRegressor", **options)(facts, seed)
+
+    return make
+
+
+def _of_labeled(name: str) -> Make:
+    """A classifier by neighbors, which needs a label for every sample that it keeps."""
+
+    def make(facts: DataFacts, seed: int) -> Any:
+        from coview.compose import ViewTransformer
+        from coview.model_selection import TransductivePipeline
+
+        return TransductivePipeline(ViewTransformer(), _class("neighbors", name)(facts, seed))
 
     return make
 
@@ -249,6 +262,22 @@ METHODS: Mapping[str, Method] = {
         BOTH,
         _late_fusion(voting="stacking"),
         repeats,
+    ),
+    "view-ensemble": Method(
+        "a linear model for each union of views; those that held-out labels favor vote",
+        CLASSES,
+        _class("ensemble", "ViewEnsembleClassifier", estimator=_logistic, combination="soft", max_subsets=_MOST_UNIONS),
+    ),
+    "neighbors": Method(
+        "nearest labeled neighbors in every view; views whose neighbors agree count more",
+        CLASSES,
+        _of_labeled("MultiRepresentedKNeighborsClassifier"),
+    ),
+    "hyperplane-neighbors": Method(
+        "the nearest of the hyperplanes through a sample's neighbors in every class, all columns side by side",
+        CLASSES,
+        _of_labeled("HyperplaneKNeighborsClassifierCV"),
+        first_of(needs_dense, pairs(_MOST_PAIRS)),
     ),
     "imputation-logistic-regression": Method(
         "all columns side by side, gaps filled with means, logistic regression",
