@@ -78,11 +78,11 @@ def _spectral(affinity: str) -> Fit:
     return fit
 
 
-def _of(estimator: Callable[..., Any]) -> Fit:
-    """An estimator with its defaults."""
+def _of(estimator: Callable[..., Any], **options: Any) -> Fit:
+    """An estimator with its defaults but for the options."""
 
     def fit(problem: Problem, seed: int) -> Labels:
-        return estimator(problem.n_clusters, random_state=seed).fit(problem.views).labels_
+        return estimator(problem.n_clusters, **options, random_state=seed).fit(problem.views).labels_
 
     return fit
 
@@ -183,6 +183,9 @@ METHODS = (
     Method("MultiViewSpectralClustering, sum", "coview", _spectral("sum")),
     Method("MultiViewSpectralClustering, co_training", "coview", _spectral("co_training")),
     Method("CoRegularizedSpectralClustering", "coview", _of(CoRegularizedSpectralClustering)),
+    Method(
+        "CoRegularizedSpectralClustering, coupling=0.05", "coview", _of(CoRegularizedSpectralClustering, coupling=0.05)
+    ),
     Method("CoTrainingSpectralClustering", "coview", _of(CoTrainingSpectralClustering)),
     Method("SimilarityNetworkFusion", "coview", _of(SimilarityNetworkFusion)),
     Method("MultiViewKMeans", "coview", _k_means),

@@ -57,8 +57,8 @@ def run_set(
         None for all that can run.
     echo : callable
     """
-    for condition in CONDITIONS[name]:
-        for repeat in range(repeats):
+    for repeat in range(repeats):
+        for condition in CONDITIONS[name]:
             problem = load_problem(name, condition, repeat, seed, data)
             for method in available() if methods is None else methods:
                 if not method.suits(problem):
@@ -79,7 +79,8 @@ def run_set(
 def kept(folder: Path, names: Sequence[str], repeats: int) -> list[dict[str, Any]]:
     """All rows of these data sets and so many repeats."""
     files = [file for name in names for file in sorted(folder.glob(f"{name}-*.jsonl"))]
-    return [row for file in files for row in _rows(file) if row["repeat"] < repeats]
+    rows = [row for file in files for row in _rows(file) if row["repeat"] < repeats]
+    return list({(row["data"], row["condition"], row["method"], row["repeat"]): row for row in rows}.values())
 
 
 def _allowed(method: Method, condition: str, done: Sequence[dict[str, Any]]) -> float:

@@ -14,7 +14,14 @@ from coview.cluster import (
     SimilarityNetworkFusion,
 )
 from coview.exceptions import ViewError
-from coview.inference import AffinityView, co_regularized_spectra, co_trained_spectra, fused_network, shared_directions
+from coview.inference import (
+    AffinityView,
+    balanced_coupling,
+    co_regularized_spectra,
+    co_trained_spectra,
+    fused_network,
+    shared_directions,
+)
 
 MODELS = [
     CoRegularizedSpectralClustering(3, random_state=0),
@@ -82,6 +89,23 @@ def test_co_regularized_views_come_closer_as_the_coupling_grows():
         distances.append(3 - np.linalg.norm(U.T @ V) ** 2 + 3 - np.linalg.norm(U.T @ W) ** 2)
     assert distances[0] > distances[1] > distances[2]
     assert distances[2] < 0.01
+
+
+def test_balanced_coupling_by_hand_and_as_affinities_grow_wide():
+    blocks, _ = draw(gap=1.5)
+    found = {}
+    for sigma in (3.0, 30.0):
+        matrices = affinities(blocks, sigma)
+        values = [
+            np.linalg.eigvalsh(A / np.sqrt(np.outer(A.sum(axis=0), A.sum(axis=0))))[-3:-1].mean() for A in matrices
+        ]
+        found[sigma] = balanced_coupling([AffinityView(A, np.arange(60)) for A in matrices], 3)
+        assert found[sigma] == pytest.approx(np.mean(values) / 2)
+    assert found[30.0] < 0.05 * found[3.0]
+    model = CoRegularizedSpectralClustering(3, sigma=3.0, random_state=0).fit(blocks)
+    assert model.coupling_ == pytest.approx(found[3.0])
+    assert CoRegularizedSpectralClustering(3, coupling=0.2, random_state=0).fit(blocks).coupling_ == 0.2
+    assert CoRegularizedSpectralClustering(3, random_state=0).fit(blocks[0]).coupling_ == 0.0
 
 
 @pytest.mark.parametrize("centroid", [False, True])

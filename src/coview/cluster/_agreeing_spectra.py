@@ -24,6 +24,7 @@ from coview.cluster._spectral_views import (
 from coview.inference import (
     AffinityView,
     affinity_embedding,
+    balanced_coupling,
     co_regularized_spectra,
     co_trained_spectra,
     fused_network,
@@ -133,8 +134,9 @@ class CoRegularizedSpectralClustering(_AgreeingSpectra):
     Parameters
     ----------
     n_clusters : int, default=2
-    coupling : float, default=0.05
-        Weight of agreement beside the views' own affinities.
+    coupling : float, default=None
+        Weight of agreement beside the views' own affinities, whose eigenvalues are at most 1. None: agreement with all other
+        views counts as much as the view's own affinities (:func:`~coview.inference.balanced_coupling`).
     centroid : bool, default=False
         Whether views agree with a common set of directions instead of pair by pair.
     kernel, sigma, n_neighbors
@@ -153,6 +155,7 @@ class CoRegularizedSpectralClustering(_AgreeingSpectra):
         Clusters, numbered by first appearance.
     embedding_ : ndarray of shape (n_samples, n_clusters)
         Rows at unit length of the directions that the views span together.
+    coupling_ : float
     objective_history_ : ndarray of shape (n_iter + 1,)
         What the rounds increase, where no view is missing.
 
@@ -177,7 +180,7 @@ class CoRegularizedSpectralClustering(_AgreeingSpectra):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_CONSTRAINTS,
-        "coupling": [Interval(Real, 0, None, closed="left")],
+        "coupling": [Interval(Real, 0, None, closed="left"), None],
         "centroid": ["boolean"],
     }
 
@@ -185,7 +188,7 @@ class CoRegularizedSpectralClustering(_AgreeingSpectra):
         self,
         n_clusters: int = 2,
         *,
-        coupling: float = 0.05,
+        coupling: float | None = None,
         centroid: bool = False,
         kernel: Any = "rbf",
         sigma: Any = None,
@@ -207,8 +210,10 @@ class CoRegularizedSpectralClustering(_AgreeingSpectra):
         self.view_columns = view_columns
 
     def _embed(self, parts: Sequence[AffinityView], n_samples: int) -> Array:
+        given = self.coupling
+        self.coupling_ = balanced_coupling(parts, self.n_clusters) if given is None else float(given)
         spectra, self.objective_history_ = co_regularized_spectra(
-            parts, n_samples, self.n_clusters, float(self.coupling), centroid=self.centroid, n_iter=self.n_iter
+            parts, n_samples, self.n_clusters, self.coupling_, centroid=self.centroid, n_iter=self.n_iter
         )
         return self._directions(parts, spectra, n_samples)
 

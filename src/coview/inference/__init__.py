@@ -151,6 +151,7 @@ from coview.inference._view_scores import (
 )
 from coview.inference._view_spectra import (
     AffinityView,
+    balanced_coupling,
     co_regularized_spectra,
     co_trained_spectra,
     fused_network,
@@ -262,6 +263,7 @@ __all__ = [
     "affinity_embedding",
     "averaged_posterior",
     "averaging_weights",
+    "balanced_coupling",
     "best_em_run",
     "bregman_divergence",
     "bregman_k_means",
