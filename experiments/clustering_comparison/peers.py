@@ -161,8 +161,9 @@ PEERS = (
     _peer("polyview", _POLYVIEW, "MultiViewKMeans", _estimator(_POLYVIEW, "MultiViewKMeans"), suits=_few_entries),
     *(
         _peer("iMML", _IMML, name, _incomplete(name), _GAPS)
-        for name in ("NEMO", "EEIMVC", "LFIMVC", "IMSR", "SIMCADC", "OPIMC")
+        for name in ("NEMO", "EEIMVC", "LFIMVC", "SIMCADC", "OPIMC")
     ),
+    _peer("iMML", _IMML, "IMSR", _incomplete("IMSR"), _GAPS, _few_samples),
     *(_peer("iMML", _IMML, name, _incomplete(name), _GAPS, _few_columns) for name in ("DAIMC", "PIMVC")),
     _peer("snfpy", "snf.compute", "snf", _fused, suits=_few_samples),
 )
