@@ -41,6 +41,25 @@ def test_nearest_rows_by_distance_then_position(kind):
     assert nearest_rows(given[:2], given[:0], 10)[0].shape == (2, 0)
 
 
+@pytest.mark.parametrize("n_rows", [95, 96, 1_000, 2_047])
+@pytest.mark.parametrize("kind", ["numbers", "whole numbers", "copies", "near and far"])
+def test_the_nearest_of_many_rows(kind, n_rows):
+    """Few rows are sorted out one by one, many by groups; ties are few, many, or all there is."""
+    rng = np.random.default_rng(n_rows)
+    rows = rng.normal(size=(n_rows, 2))
+    if kind == "whole numbers":
+        rows = np.rint(3.0 * rows)
+    elif kind == "copies":
+        rows[rng.random(n_rows) < 0.9] = rows[0]
+    elif kind == "near and far":
+        rows[n_rows // 2 :] += 1e6
+    new = np.vstack([rows[:5], rng.normal(size=(5, 2))])
+    squares = ((new[:, None] - rows) ** 2).sum(axis=2)
+    expected = np.argsort(squares, axis=1, kind="stable")[:, :3]
+    np.testing.assert_array_equal(nearest_rows(new, rows, 3)[0], expected)
+    assert nearest_rows(new[:0], rows, 3)[0].shape == (0, 3)
+
+
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("cosine", [False, True])
 def test_nearest_rows_of_a_table_among_themselves(form, cosine):

@@ -19,6 +19,11 @@ Array = NDArray[np.float64]
 _BLOCK_VALUES = 2**22
 # Distances by inner products differ by rounding where they are equal; so many digits of them are compared.
 _DIGITS = 12
+# The least values of a row are looked for below a bound from groups of its columns: so many groups for each, of so many columns
+# at most. Rows with so many times more values below it are full of ties.
+_GROUPS_PER_LEAST = 16
+_LARGEST_GROUP = 32
+_CROWDED = 4
 
 
 def nearest_rows(
@@ -119,6 +124,27 @@ def _squared_lengths(rows: Any) -> Array:
 
 def least_columns(values: Array, k: int) -> NDArray[np.intp]:
     """Columns of the k least values of each row (n_rows, k), by (value, column)."""
+    n, m = values.shape
+    n_groups = max(_GROUPS_PER_LEAST * k, m // _LARGEST_GROUP)
+    if k == 0 or 2 * n_groups > m:
+        return _by_partition(values, k)
+    # k groups have their least value at or below the bound, so it is passed by the k least values, and by few others.
+    size = m // n_groups
+    groups = values[:, : size * n_groups].reshape(n, size, n_groups)
+    bound = np.partition(groups.min(axis=1), k - 1, axis=1)[:, k - 1 : k]
+    row, column = np.divmod(np.flatnonzero(values <= bound), m)
+    counts = np.bincount(row, minlength=n)
+    tied = counts > _CROWDED * k
+    found = np.empty((n, k), dtype=np.intp)
+    found[tied] = _by_partition(values[tied], k)
+    row, column = row[~tied[row]], column[~tied[row]]
+    order = np.lexsort((values[row, column], row))  # columns increase already
+    starts = np.cumsum(counts[~tied]) - counts[~tied]
+    found[~tied] = column[order[starts[:, None] + np.arange(k)]]
+    return found
+
+
+def _by_partition(values: Array, k: int) -> NDArray[np.intp]:
     if k == 0:
         return np.zeros((len(values), 0), dtype=np.intp)
     limit = np.partition(values, k - 1, axis=1)[:, k - 1 : k]
