@@ -95,6 +95,24 @@ def test_a_saved_model_places_the_same_and_new_samples_with_any_view(files, tmp_
     assert model.read_bytes() == first
 
 
+def test_one_cluster_of_everything_and_labels_of_few_are_said_as_they_matter_here(tmp_path, capsys):
+    ids = pd.Index([f"b{i:02d}" for i in range(N)], name="bird")
+    files = write(tmp_path, {
+        "song": pd.DataFrame(np.ones((N, 2)), index=ids, columns=["low", "high"]),
+        "kind": pd.DataFrame({"kind": ["owl", *np.array(["finch", "tit", "wren"])[SPECIES][1:]]}, index=ids),
+    })  # fmt: skip
+    words = ("--labels", files["kind"], "--target", "kind", "--method", "dbscan", "-o", tmp_path / "c.csv")
+    assert cluster(files["song"], *words) == 0
+    said = capsys.readouterr().err
+    assert "the 60 samples are one cluster, or noise, and no others tell dense regions apart" in said
+    ring = pd.DataFrame({"a": np.cos(np.arange(N)), "b": np.sin(np.arange(N))}, index=ids)
+    ring += np.random.default_rng(0).normal(scale=0.1, size=ring.shape)
+    assert cluster(write(tmp_path, {"ring": ring})["ring"], *words, "--force") == 0
+    assert "so those were taken whose clusters say most (quantile 0." in capsys.readouterr().err
+    assert "cross-validation" not in said
+    assert "against 'kind' (60 samples)" in said
+
+
 @pytest.mark.parametrize("method", ["spectral", "network-fusion", "k-means", "dbscan"])
 def test_a_saved_model_of_words_weighs_new_ones_alike(tmp_path, method):
     words = ("-n", 2) if CLUSTER_METHODS[method].counts else ()

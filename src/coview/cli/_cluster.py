@@ -20,8 +20,16 @@ __all__ = ["cluster"]
 
 _FURTHER = (("tree", "newick"), ("page", "report"), ("model", "model"))
 
-# What makes labels useless for a fit, but not here, where they are only compared with.
-_HARMLESS = {"one_class", "no_labels"}
+# What is said of labels that are learned from, and not here, where they are only compared with.
+_HARMLESS = {
+    "one_class",
+    "no_labels",
+    "constant_labels",
+    "rare_class",
+    "unbalanced_classes",
+    "few_labels",
+    "outlying_targets",
+}
 
 
 @click.command(cls=ClusterCommand)
@@ -120,7 +128,7 @@ def _check_output(
 
 def _read(ctx: click.Context, data: "TableOptions") -> "TableSet":
     """The data, with labels where they are named; they are no features then."""
-    table_set = read_data(ctx, data, strict=False)
+    table_set = read_data(ctx, data, strict=False, unsaid=_HARMLESS)
     errors = [f for f in table_set.findings if f.level == "error" and f.code not in _HARMLESS]
     if errors:
         raise click.ClickException("\n".join(f"{f.message} {f.advice}".strip() for f in errors[:5]))

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from coview.cli._cluster_methods import ClusterFacts, ClusterMethod, chosen_cluster_method, likeness
+from coview.cli._cluster_methods import ClusterFacts, ClusterMethod, chosen_cluster_method, gap_settings
 from coview.cli._layout import progress_bar
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class ClusterJob:
 
             with warnings.catch_warnings():  # what it has to say of samples, the fit says too
                 warnings.simplefilter("ignore")
-                self.gaps = eigengaps(self.views, kernel=likeness(self.facts), random_state=seed)
+                self.gaps = eigengaps(self.views, **gap_settings(self.facts), random_state=seed)
             suggested: Any = self.gaps.idxmax()
             n_clusters = int(suggested)
         self.n_clusters = n_clusters
@@ -79,9 +79,27 @@ class ClusterJob:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model = self.method.make(facts, self.n_clusters, self.seed).fit(views)
+            wide = not self.method.counts and len(set(model.labels_.tolist()) - {NONE}) < 2
+            if wide:
+                model.set_params(eps_quantile="information").fit(views)
         if told:
             self.notes += [str(warning.message) for warning in caught if warning.category is not DeprecationWarning]
+            if wide:
+                self._note_narrowed(model)
         return model
+
+    def _note_narrowed(self, model: Any) -> None:
+        """Say that the usual widths told nothing apart, and whether others did."""
+        usual = f"At the usual widths the {len(model.labels_)} samples are one cluster, or noise"
+        if len(set(model.labels_.tolist()) - {NONE}) > 1:
+            self.notes.append(
+                f"{usual}, so those were taken whose clusters say most (quantile {model.eps_quantile_:g})."
+            )
+        else:
+            self.notes.append(
+                f"{usual}, and no others tell dense regions apart. Near in one view is easy where a view has few different "
+                "values (--method dbscan-intersection); other methods take the number of clusters."
+            )
 
     def _views_alone(self, progress: Callable[[int, str], None]) -> "dict[str, np.ndarray[Any, Any]]":
         """What the same method finds in each view by itself."""

@@ -14,7 +14,7 @@ __all__ = [
     "ClusterFacts",
     "ClusterMethod",
     "chosen_cluster_method",
-    "likeness",
+    "gap_settings",
 ]
 
 DEFAULT = "spectral"
@@ -105,6 +105,17 @@ def _dense(facts: ClusterFacts) -> str | None:
     if facts.sparse_views:
         return f"view '{facts.sparse_views[0]}' is sparse, and means of its rows would not be"
     return _pairs(facts)
+
+
+def gap_settings(facts: ClusterFacts) -> dict[str, Any]:
+    """How the graph for the number of clusters is made: rows of words all have something in common, so neighbors only."""
+    if not facts.sparse_views:
+        return {"kernel": "rbf"}
+    kernels = {view: "nearest_neighbors" if view in facts.sparse_views else "rbf" for view in facts.widths}
+    return {
+        "kernel": kernels,
+        "sigma": {view: None if view in facts.sparse_views else "local" for view in facts.widths},
+    }
 
 
 def likeness(facts: ClusterFacts) -> Any:

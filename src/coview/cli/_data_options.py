@@ -1,7 +1,7 @@
 """How every command is told about data: the same arguments, the same talk about what was read."""
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -108,6 +108,7 @@ def read_data(
     strict: bool = True,
     labels: bool = True,
     ignored: Sequence[str] = (),
+    unsaid: Collection[str] = (),
 ) -> "TableSet":
     """Read the data, and say on stderr what was found out about them.
 
@@ -121,6 +122,8 @@ def read_data(
         False leaves the labels alone, where only features are wanted.
     ignored : sequence of str, default=()
         Columns that are left out of any table that has them, such as the target a model was fitted to.
+    unsaid : collection of str, default=()
+        Codes of findings that are of no weight for the command.
 
     Returns
     -------
@@ -137,7 +140,7 @@ def read_data(
     table_set = read_table_set(data if labels else data.without_labels(), strict=strict, ignored=ignored)
     say_files(table_set)
     _say_samples(table_set)
-    _say_findings(table_set.findings)
+    _say_findings([finding for finding in table_set.findings if finding.code not in unsaid])
     return table_set
 
 
