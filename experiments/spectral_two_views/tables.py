@@ -50,9 +50,8 @@ _PRINTED = {
 }
 _NOTE = f"""\
 Average entropy of the classes inside clusters in bits, mean ± standard error over repetitions, lower is better; in brackets the
-printed figure. "below" and "above": a paired two-sided t test against sM-D at p < {_ALPHA:g}, else "even"; nothing where there
-is one
-repetition. Widths are those by which each view clusters itself most tightly, found without the classes."""
+printed figure. "below" and "above": a paired two-sided t test against sM-D at p < {_ALPHA:g}, else "even"; nothing where there is
+one repetition. Widths are those by which each view clusters itself most tightly, found without the classes."""
 
 
 def reproduce(data: Path, *, repeats: int, seed: int, jobs: int, echo: Callable[[str], None]) -> dict[str, Any]:
@@ -141,7 +140,7 @@ def _summary(table: pd.DataFrame) -> pd.DataFrame:
 
 def _cell(row: pd.Series, printed: str | None) -> str:
     error = "" if np.isnan(row["standard_error"]) else f" ± {row['standard_error']:.3f}"
-    verdict = f" {row['verdict']}" if row["verdict"] else ""
+    verdict = f" {row['verdict']}" if isinstance(row["verdict"], str) else ""
     return f"{row['mean']:.3f}{error}{verdict}" + (f" ({printed})" if printed else "")
 
 

@@ -53,3 +53,4 @@ def test_runs_as_a_whole(paper, monkeypatch):
     assert set(summary["part"]) == {"complete", "paired", "sources"}
     assert "## 50% of the pages with both views" in result["tables"]
     assert "(1.64)" in result["tables"]
+    assert "nan" not in result["tables"]
