@@ -70,9 +70,9 @@ def available() -> list[Method]:
     return [method for method in METHODS if not method.absent]
 
 
-def _spectral(affinity: str) -> Fit:
+def _spectral(affinity: str, kernel: str = "rbf") -> Fit:
     def fit(problem: Problem, seed: int) -> Labels:
-        model = MultiViewSpectralClustering(problem.n_clusters, affinity=affinity, random_state=seed)
+        model = MultiViewSpectralClustering(problem.n_clusters, affinity=affinity, kernel=kernel, random_state=seed)
         return model.fit(problem.views).labels_
 
     return fit
@@ -182,6 +182,12 @@ METHODS = (
     Method("MultiViewSpectralClustering, joint", "coview", _spectral("joint")),
     Method("MultiViewSpectralClustering, sum", "coview", _spectral("sum")),
     Method("MultiViewSpectralClustering, co_training", "coview", _spectral("co_training")),
+    Method(
+        "MultiViewSpectralClustering, disagreement, neighbors",
+        "coview",
+        _spectral("minimizing_disagreement", "nearest_neighbors"),
+    ),
+    Method("MultiViewSpectralClustering, sum, neighbors", "coview", _spectral("sum", "nearest_neighbors")),
     Method("CoRegularizedSpectralClustering", "coview", _of(CoRegularizedSpectralClustering)),
     Method(
         "CoRegularizedSpectralClustering, coupling=0.05", "coview", _of(CoRegularizedSpectralClustering, coupling=0.05)

@@ -16,8 +16,8 @@ from joblib import Parallel, delayed
 from coview.model_selection import mean_ranks
 
 from .methods import METHODS, SINGLE_VIEWS
-from .pieces import BEST_VIEW, FOLDER, LONG, MEAN_VIEW, MEASURES, kept, run_set
-from .problems import CONDITIONS, DATASETS
+from .pieces import BEST_VIEW, FOLDER, LONG, MEAN_VIEW, MEASURES, MOST_REPEATS, kept, run_set
+from .problems import COMPLETE, CONDITIONS, DATASETS, REMOVED
 
 __all__ = ["assemble", "reproduce"]
 
@@ -25,14 +25,15 @@ _TITLES = {"nmi": "NMI", "ari": "ARI", "entropy": "entropy"}
 _RISES = {"nmi": True, "ari": True, "entropy": False}
 # Standard errors by which the best of a cell must be ahead.
 _CLEAR = 2.0
+_FEW = " and ".join(f"{most} repeats on {name}" for name, most in MOST_REPEATS.items())
 _TIMES = {1: "once", 2: "twice"}
 _LONG_RUNS = ", ".join(f"one of more than {seconds:g} s {_TIMES[times]}" for seconds, times in LONG.items())
 _NOTE = f"""\
 Normalized mutual information (NMI) and adjusted Rand index (ARI) of the clusters with the classes, higher is better; entropy of
 the classes inside clusters in bits, lower is better. As many clusters as classes, DBSCAN excepted; samples in no cluster count as
 one more. Means over the repeats, which differ in starts and, where views are removed, in what is removed. A method without
-anything random is run once on data that do not change; {_LONG_RUNS}.
-In bold the best of a column, and what is not {_CLEAR:g} standard errors of the paired differences behind it.
+anything random is run once on data that do not change; {_LONG_RUNS};
+at most {_FEW}. In bold the best of a column, and what is not {_CLEAR:g} standard errors of the paired differences behind it.
 "{BEST_VIEW}" knows the classes: it stands outside, and is no method."""
 
 
@@ -85,7 +86,12 @@ def assemble(rows: list[dict[str, Any]], absent: dict[str, str]) -> dict[str, An
     place = {name: number for number, name in enumerate(order)}
     scores = scores.sort_values("method", key=lambda names: names.map(place), kind="stable")
     summary = _summary(scores)
-    tables = [_NOTE, _ranks(scores, order), *(_cells(summary, order, measure) for measure in MEASURES)]
+    tables = [
+        _NOTE,
+        _means(summary, order),
+        _ranks(scores, order),
+        *(_cells(summary, order, measure) for measure in MEASURES),
+    ]
     tables += [_density(summary), _times(summary, order), _left_out(scores, order, absent)]
     return {
         "tables": "\n\n".join(filter(None, tables)),
@@ -185,6 +191,24 @@ def _ranks(scores: pd.DataFrame, order: list[str]) -> str:
     return (
         f"## Mean ranks over data sets and conditions, 1 is best\n\n{text}\n\n{_markdown(['method', *columns], lines)}"
     )
+
+
+def _means(summary: pd.DataFrame, order: list[str]) -> str:
+    """Means over the data sets that were run complete and with cells removed."""
+    part = summary[summary["condition"].isin([COMPLETE, REMOVED])]
+    columns = {}
+    for measure in MEASURES:
+        for condition in (COMPLETE, REMOVED):
+            wide = part[part["condition"] == condition].pivot_table(index="method", columns="data", values=measure)
+            columns[f"{_TITLES[measure]}, {condition}"] = wide.mean(axis=1).where(wide.notna().all(axis=1))
+    table = pd.DataFrame(columns)
+    lines = [
+        [name, *("-" if pd.isna(value) else f"{value:.3f}" for value in table.loc[name])]
+        for name in order
+        if name in table.index
+    ]
+    note = "Of the methods that ran on all of them."
+    return f"## Means over the {part['data'].nunique()} data sets\n\n{note}\n\n{_markdown(['method', *columns], lines)}"
 
 
 def _cells(summary: pd.DataFrame, order: list[str], measure: str) -> str:
