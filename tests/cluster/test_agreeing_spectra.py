@@ -243,3 +243,15 @@ def test_new_samples_are_placed_some_at_a_time(monkeypatch, model):
     monkeypatch.setattr("coview.cluster._spectral_views._BLOCK_VALUES", 7 * 60)
     np.testing.assert_array_equal(clone(model).fit(blocks).predict(views), at_once)
     assert sizes == [7] * 5 + [5]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=IDS)
+def test_new_samples_follow_those_most_similar_to_them(model):
+    """Among ten groups the mean row of all samples, even weighted, is much the same for every new one."""
+    rng = np.random.default_rng(0)
+    group = np.arange(300) % 10
+    blocks = [2.0 * rng.normal(size=(10, 3))[group] + rng.normal(size=(300, 3)) for _ in range(3)]
+    fitted = clone(model).set_params(n_clusters=10, sigma=None, n_neighbors=10).fit([block[:200] for block in blocks])
+    assert adjusted_rand_score(group[:200], fitted.labels_) > 0.85
+    assert (fitted.predict([block[:200] for block in blocks]) == fitted.labels_).mean() > 0.95
+    assert adjusted_rand_score(group[200:], fitted.predict([block[200:] for block in blocks])) > 0.9

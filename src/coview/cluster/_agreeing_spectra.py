@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -55,6 +56,7 @@ class _AgreeingSpectra(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
 
     n_clusters: int
     n_init: int
+    n_neighbors: int
     kernel: Any
     random_state: Any
     affinities_: list[ViewAffinity]
@@ -100,7 +102,8 @@ class _AgreeingSpectra(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Clusters of new samples: the nearest center to the mean row of the training samples, by affinity in their views.
+        """Clusters of new samples: the nearest center to the mean row of the ``n_neighbors`` most similar training samples in
+        each of their views, weighted by affinity.
 
         Parameters
         ----------
@@ -118,7 +121,8 @@ class _AgreeingSpectra(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
 
     def _new_rows(self, views: Views) -> Array:
         parts = []
-        for v, values in enumerate(affinities_to_training(self._affinities, views, self._presence)):
+        for v, affinities in enumerate(affinities_to_training(self._affinities, views, self._presence)):
+            values = _largest(affinities, self.n_neighbors)
             weights = np.asarray(values.sum(axis=1), dtype=np.float64).reshape(-1, 1)
             carried = np.asarray(values @ self.embedding_[self._presence[:, v]])
             parts.append(np.divide(carried, weights, out=np.zeros_like(carried), where=weights > 0.0))
@@ -126,6 +130,14 @@ class _AgreeingSpectra(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
 
     def _directions(self, parts: Sequence[AffinityView], spectra: Sequence[Array], n_samples: int) -> Array:
         return unit_rows(shared_directions(parts, spectra, n_samples, self.n_clusters))
+
+
+def _largest(values: Any, n: int) -> Any:
+    """Affinities with the rows' ``n`` largest, and equals of the last, kept; sparse ones, of neighbors, as they are."""
+    if sparse.issparse(values) or values.shape[1] <= n or not len(values):
+        return values
+    least = np.partition(values, values.shape[1] - n, axis=1)[:, [-n]]
+    return np.where(values >= least, values, 0.0)
 
 
 class CoRegularizedSpectralClustering(_AgreeingSpectra):
@@ -140,7 +152,8 @@ class CoRegularizedSpectralClustering(_AgreeingSpectra):
     centroid : bool, default=False
         Whether views agree with a common set of directions instead of pair by pair.
     kernel, sigma, n_neighbors
-        Affinity in a view, as in :class:`MultiViewSpectralClustering`.
+        Affinity in a view, as in :class:`MultiViewSpectralClustering`; new samples follow so many training samples, those most
+        similar to them.
     n_iter : int, default=10
         Rounds through the views.
     n_init : int, default=20
@@ -225,7 +238,8 @@ class CoTrainingSpectralClustering(_AgreeingSpectra):
     ----------
     n_clusters : int, default=2
     kernel, sigma, n_neighbors
-        Affinity in a view, as in :class:`MultiViewSpectralClustering`.
+        Affinity in a view, as in :class:`MultiViewSpectralClustering`; new samples follow so many training samples, those most
+        similar to them.
     n_iter : int, default=5
         Rounds; they do not converge, and later ones may be worse.
     n_init : int, default=20
@@ -297,7 +311,7 @@ class SimilarityNetworkFusion(_AgreeingSpectra):
     kernel, sigma
         Affinity in a view, as in :class:`MultiViewSpectralClustering`; ``sigma="pairwise"`` are the widths of the source.
     n_neighbors : int, default=20
-        Whose affinities carry the diffusion.
+        Whose affinities carry the diffusion, and new samples to their clusters.
     n_iter : int, default=20
     n_init : int, default=20
         Starts of k-means.
