@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.cluster import DBSCAN
 
 from coview import Views
 from coview.cluster import MultiRepresentedDBSCAN
+from coview.exceptions import ViewError
 
 
 def draw(n=90, seed=0):
@@ -174,3 +176,26 @@ def test_sparse_text_by_cosine():
     rows = sparse.csr_array(np.kron(np.eye(2), np.ones((5, 3))) + 0.0)
     model = MultiRepresentedDBSCAN(0.1, 3, metric="cosine").fit([rows, rows])
     np.testing.assert_array_equal(model.labels_, np.repeat([0, 1], 5))
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("parameters", [{"eps": 1.5}, {}, {"eps": 1.5, "combine": "intersection"}])
+def test_given_distances_are_those_of_the_metric(kind, parameters):
+    rng = np.random.default_rng(0)
+    group = np.arange(60) % 2
+    blocks = [6.0 * group[:, None] + rng.normal(size=(60, 2)) for _ in range(2)]
+    presence = rng.random((60, 2)) > 0.2
+    presence[~presence.any(axis=1), 0] = True
+    new = [6.0 * group[:9, None] + rng.normal(size=(9, 2)) for _ in range(2)]
+
+    def given(left):
+        tables = [cdist(own, block) for own, block in zip(left, blocks, strict=True)]
+        return [sparse.csr_array(np.where(t <= 5.0, t, 0.0)) for t in tables] if kind == "sparse" else tables
+
+    plain = MultiRepresentedDBSCAN(**parameters).fit(Views(blocks, presence=presence))
+    model = MultiRepresentedDBSCAN(metric="precomputed", **parameters).fit(Views(given(blocks), presence=presence))
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    np.testing.assert_array_equal(model.n_neighbors_, plain.n_neighbors_)
+    np.testing.assert_array_equal(model.predict(given(new)), plain.predict(new))
+    with pytest.raises(ViewError, match="must have one column per sample"):
+        MultiRepresentedDBSCAN(metric="precomputed").fit([table[:, :50] for table in given(blocks)])

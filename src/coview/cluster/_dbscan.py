@@ -13,11 +13,12 @@ from scipy.sparse.csgraph import connected_components
 from scipy.stats import entropy
 from sklearn.base import ClusterMixin
 from sklearn.metrics import pairwise_distances
-from sklearn.neighbors import NearestNeighbors
+from sklearn.neighbors import NearestNeighbors, sort_graph_by_row_values
 from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, MultiViewEstimator, StrOptions
 from coview.cluster._rounding import first_appearance
+from coview.cluster._spectral_views import own_columns
 from coview.views import Views, value_per_view
 
 __all__ = ["MultiRepresentedDBSCAN"]
@@ -63,7 +64,8 @@ class MultiRepresentedDBSCAN(ClusterMixin, MultiViewEstimator):  # type: ignore[
         For ``eps="auto"``. "information": of fourteen quantiles from 0.01 to 0.99 the one whose labels have the largest entropy,
         noise a cluster of its own; of equal ones the largest. Try it where 0.9 gives one cluster, or little but noise.
     metric : str, default="euclidean"
-        Any metric of :class:`sklearn.neighbors.NearestNeighbors`.
+        Any metric of :class:`sklearn.neighbors.NearestNeighbors`. "precomputed": every view is the matrix of its distances, with
+        a column for every training sample, dense or sparse with those of near samples only.
     n_jobs : int, default=None
         Processes for the search of neighbors.
     view_columns : dict, default=None
@@ -149,20 +151,41 @@ class MultiRepresentedDBSCAN(ClusterMixin, MultiViewEstimator):  # type: ignore[
         self._validate_params()
         views = self._validate_views(X, reset=True)
         given = self._given(views)
-        reach = {name: self._reach(views[name]) for name, eps in given.items() if eps is None}
-        best = max(self._fits(views, given, reach), key=lambda found: (found.information, found.quantile or 0.0))
+        blocks = {name: self._block(views, name) for name in views.names}
+        reach = {name: self._reach(blocks[name]) for name, eps in given.items() if eps is None}
+        best = max(
+            self._fits(views, blocks, given, reach), key=lambda found: (found.information, found.quantile or 0.0)
+        )
         self.eps_, self.eps_quantile_, self.labels_, self.n_neighbors_ = best[1:]
         core = self.n_neighbors_ >= self.min_samples
         self.core_sample_indices_ = np.flatnonzero(core)
         self._core = views[core]  # what new samples are compared with
         return self
 
-    def _fits(self, views: Views, given: Mapping[str, float | None], reach: Mapping[str, Array]) -> Iterator[_Found]:
+    def _block(self, views: Views, name: str) -> Any:
+        """Rows of a view of the training samples; of given distances the columns of those that have it."""
+        if self.metric != "precomputed":
+            return views[name]
+        block = own_columns(views[name], views.rows(name), len(views), name)
+        if not sparse.issparse(block):
+            return block
+        # What is not stored is far; a sample is at its own place.
+        own = sparse.csr_array(block, copy=True)
+        own.setdiag(own.diagonal())
+        return sort_graph_by_row_values(own, warn_when_not_sorted=False)
+
+    def _fits(
+        self,
+        views: Views,
+        blocks: Mapping[str, Any],
+        given: Mapping[str, float | None],
+        reach: Mapping[str, Array],
+    ) -> Iterator[_Found]:
         """Labels by every quantile that is to be tried."""
         presence = np.asarray(views.presence)
         for quantile in self._quantiles(reach):
             eps = {name: _quantile(reach[name], quantile) if e is None else e for name, e in given.items()}
-            near = [self._near(views[name], views[name], eps[name]) for name in views.names]
+            near = [self._near(blocks[name], blocks[name], eps[name]) for name in views.names]
             graph = self._combined(near, presence, presence)
             n_neighbors = np.diff(graph.indptr)
             core = n_neighbors >= self.min_samples
@@ -200,13 +223,16 @@ class MultiRepresentedDBSCAN(ClusterMixin, MultiViewEstimator):  # type: ignore[
         if distances.any():
             return distances
         # So many stand at the same place that only these are neighbors.
-        farthest = float(pairwise_distances(rows[[0]], rows, metric=self.metric).max())
+        given = self.metric == "precomputed"
+        farthest = float(rows.max() if given else pairwise_distances(rows[[0]], rows, metric=self.metric).max())
         return np.array([_SAME * farthest if farthest > 0.0 else 1.0])
 
     def _near(self, new: Any, rows: Any, eps: float) -> sparse.csr_array:
         """Which rows are within eps of new ones in a view (n_new, n_rows), True there."""
         if not (new.shape[0] and rows.shape[0]):
             return sparse.csr_array((new.shape[0], rows.shape[0]), dtype=bool)
+        if self.metric == "precomputed":
+            return _within(new, eps * _SLACK)
         search = NearestNeighbors(radius=eps * _SLACK, metric=self.metric, n_jobs=self.n_jobs).fit(rows)
         return sparse.csr_array(search.radius_neighbors_graph(new, mode="connectivity"), dtype=bool)
 
@@ -255,8 +281,14 @@ class MultiRepresentedDBSCAN(ClusterMixin, MultiViewEstimator):  # type: ignore[
         """
         check_is_fitted(self, "labels_")
         views = self._validate_views(X, reset=False)
-        near = [self._near(views[name], self._core[name], self.eps_[name]) for name in views.names]
-        graph = self._combined(near, np.asarray(views.presence), np.asarray(self._core.presence))
+        presence = np.asarray(self._core.presence)
+        near = []
+        for v, name in enumerate(views.names):
+            block = views[name]
+            if self.metric == "precomputed":
+                block = own_columns(block, self.core_sample_indices_[presence[:, v]], len(self.labels_), name)
+            near.append(self._near(block, self._core[name], self.eps_[name]))
+        graph = self._combined(near, np.asarray(views.presence), presence)
         return _first_neighbor(graph, self.labels_[self.core_sample_indices_])
 
 
@@ -264,6 +296,15 @@ def _quantile(reach: Array, quantile: float) -> float:
     """A positive quantile of distances, of which some are positive."""
     eps = float(np.quantile(reach, quantile))
     return eps if eps > 0.0 else float(reach[reach > 0.0].min())
+
+
+def _within(distances: Any, eps: float) -> sparse.csr_array:
+    """Which given distances are at most eps; those that a sparse table does not store are not."""
+    if not sparse.issparse(distances):
+        return sparse.csr_array(np.asarray(distances) <= eps)
+    stored = sparse.coo_array(distances)
+    kept = stored.data <= eps
+    return sparse.csr_array((np.ones(kept.sum(), dtype=bool), (stored.row[kept], stored.col[kept])), stored.shape)
 
 
 def _first_neighbor(graph: sparse.csr_array, labels: NDArray[np.intp]) -> NDArray[np.intp]:

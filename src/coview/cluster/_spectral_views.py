@@ -32,6 +32,7 @@ __all__ = [
     "blocks_of_samples",
     "check_similar_to_something",
     "fit_affinities",
+    "own_columns",
 ]
 
 Array = NDArray[np.float64]
@@ -87,12 +88,12 @@ def fit_affinities(
     for name, kernel, sigma in zip(names, kernels, sigmas, strict=True):
         block = views[name]
         if isinstance(kernel, str) and kernel == "precomputed":
-            block = _own_columns(block, views.rows(name), len(views), name)
+            block = own_columns(block, views.rows(name), len(views), name)
         fitted.append(fit_affinity(block, kernel, sigma, model.n_neighbors, name, model.n_clusters, random_state))
     return fitted
 
 
-def _own_columns(block: Any, rows: NDArray[np.intp], n_samples: int, name: str) -> Any:
+def own_columns(block: Any, rows: NDArray[np.intp], n_samples: int, name: str) -> Any:
     """Columns of the samples that have the view, where a matrix has one for every sample."""
     if block.shape[1] != n_samples:
         raise ViewError(
@@ -107,7 +108,7 @@ def affinities_to_training(affinities: list[ViewAffinity], views: Views, presenc
     for j, (affinity, name) in enumerate(zip(affinities, views.names, strict=True)):
         block = views[name]
         if affinity.kind == "precomputed":
-            block = _own_columns(block, np.flatnonzero(presence[:, j]), len(presence), name)
+            block = own_columns(block, np.flatnonzero(presence[:, j]), len(presence), name)
         found.append(affinity.to_training(block))
     return found
 
@@ -165,7 +166,7 @@ class LinkedGraph:
     def _new_rows_in(self, v: int, name: str, views: Views) -> Array:
         affinity, has, new = self.affinities[v], self.presence[:, v], views[name]
         if affinity.kind == "precomputed":
-            new = _own_columns(new, np.flatnonzero(has), len(has), name)
+            new = own_columns(new, np.flatnonzero(has), len(has), name)
         parts = [
             self.embedding.new_rows(v, _with_links(affinity, new[block], self.links, has))
             for block in blocks_of_samples(new.shape[0], len(has), [affinity])
