@@ -137,3 +137,14 @@ def test_known_samples_stay_and_the_rest_is_placed_at_least_cost(seed):
     np.testing.assert_array_equal(found.labels[known >= 0], known[known >= 0])
     np.testing.assert_allclose(found.cost, min(cost(labels) for labels in every if 2 in labels), rtol=1e-9)
     np.testing.assert_allclose(cost(found.labels), found.cost, rtol=1e-9)
+
+
+def test_samples_between_two_centers_do_not_go_back_and_forth():
+    """Rows of zeros have no direction, and rows far from the origin nearly the same: they are between all centers."""
+    i, j = np.divmod(np.arange(40), 8)
+    rng = np.random.default_rng(0)
+    far = 1e8 + 4.0 * (np.arange(40) % 2)[:, None] + rng.normal(size=(40, 3))
+    for X in (np.column_stack([i, j]) * 1.0, far):
+        model = MultiViewKMeans(2, geometry="spherical", random_state=0).fit(X)  # without a warning
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+        assert model.n_iter_ < 50

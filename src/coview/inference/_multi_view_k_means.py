@@ -15,6 +15,8 @@ from coview.linalg import as_dense
 __all__ = ["MeansView", "MultiViewMeans", "multi_view_k_means"]
 
 Array = NDArray[np.float64]
+# A change of the cost by this share is rounding.
+_STILL = 1e-14
 
 
 @dataclass(frozen=True)
@@ -189,11 +191,14 @@ def _settle(
     if (known >= 0).any():
         centers = [view.means(known, before) for view, before in zip(views, centers, strict=True)]
     costs = _total(views, norms, n, centers)
+    last = np.inf
     for step in range(1, max_iter + 1):
         moved = _without_empty(costs, known)
-        if (moved == labels).all():
-            return MultiViewMeans(labels, centers, _cost(costs, labels), step - 1, converged=True)
-        labels = moved
+        cost = _cost(costs, moved)
+        # Samples as near to one center as to another may go back and forth without end.
+        if (moved == labels).all() or abs(last - cost) <= _STILL * cost:
+            return MultiViewMeans(moved, centers, cost, step - 1, converged=True)
+        labels, last = moved, cost
         centers = [view.means(labels, before) for view, before in zip(views, centers, strict=True)]
         costs = _total(views, norms, n, centers)
     return MultiViewMeans(labels, centers, _cost(costs, labels), max_iter, converged=False)
