@@ -258,9 +258,8 @@ class CoTrainingSpectralClustering(_AgreeingSpectra):
     Notes
     -----
     Kumar and Daume, "A Co-training Approach for Multi-view Spectral Clustering" (ICML 2011). As in
-    :class:`CoRegularizedSpectralClustering`, rows are those of the leading directions of all views. Samples that only one view
-    has
-    keep their affinities. Time O(n_iter n_views^2 n^2 n_clusters), memory n^2 numbers per view.
+    :class:`CoRegularizedSpectralClustering`, rows are those of the leading directions of all views. Samples that only one
+    view has keep their affinities. Time O(n_iter n_views^2 n^2 n_clusters), memory n^2 numbers per view.
 
     Examples
     --------

@@ -25,20 +25,17 @@ _AFFINITIES = {"minimizing_disagreement", "joint", "sum", "co_training"}
 class MultiViewSpectralClustering(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
     r"""Clusters on which the views agree, by the leading eigenvectors of a graph that joins them.
 
-    With ``affinity="minimizing_disagreement"`` the rows of a sample in different views are nodes of their own, and two nodes are
-    close if a sample that is similar to one in its view is similar to the other in that one's view. Samples that have only some
-    of
-    the views are clustered with the rest, through those that have several.
+    With ``affinity="minimizing_disagreement"`` the rows of a sample in different views are nodes of their own, and two
+    nodes are close if a sample that is similar to one in its view is similar to the other in that one's view. Samples that
+    have only some of the views are clustered with the rest, through those that have several.
 
     Parameters
     ----------
     n_clusters : int, default=2
     affinity : {"minimizing_disagreement", "joint", "sum", "co_training"}, default="minimizing_disagreement"
         ``"joint"`` multiplies the views' affinities, ``"sum"`` adds them, ``"co_training"`` takes the co-training kernel of
-        them; each
-        then embeds the samples by one matrix. Two samples that share only some of the views are compared by these, on the scale
-        of
-        all.
+        them; each then embeds the samples by one matrix. Two samples that share only some of the views are compared by
+        these, on the scale of all.
     kernel : str, kernel object or callable, list or dict, default="rbf"
         Affinity in a view: ``"rbf"`` :math:`\exp(-\|x - z\|^2 / (2 \sigma^2))`, ``"cosine"`` (of rows that are not negative, as
         counts of words), ``"nearest_neighbors"`` (the Gaussian between neighbors only, kept sparse), ``"precomputed"`` (a view
@@ -88,12 +85,11 @@ class MultiViewSpectralClustering(ClusterMixin, MultiViewEstimator):  # type: ig
 
     Notes
     -----
-    de Sa, "Spectral Clustering with Two Views" (Workshop on Learning with Multiple Views, 2005), equations (1) and (2), and,
-    for one
-    matrix, Ng, Jordan and Weiss (2002). More than two views and missing ones: blocks :math:`A_u A_v^\top` over the samples that
-    have both, for all pairs of views. New samples are placed by the Nystrom formula; by the first affinity a training
-    sample seen again gets its own row. Time O(n^2 (n_features + 100 n_views)), memory n^2 numbers per view; with landmarks
-    n_samples n_landmarks.
+    de Sa, "Spectral Clustering with Two Views" (Workshop on Learning with Multiple Views, 2005), equations (1) and (2),
+    and, for one matrix, Ng, Jordan and Weiss (2002). More than two views and missing ones: blocks :math:`A_u A_v^\top` over
+    the samples that have both, for all pairs of views. New samples are placed by the Nystrom formula; by the first affinity
+    a training sample seen again gets its own row. Time O(n^2 (n_features + 100 n_views)), memory n^2 numbers per view; with
+    landmarks n_samples n_landmarks.
 
     Examples
     --------

@@ -20,9 +20,8 @@ def clustering_disagreement(
     Parameters
     ----------
     labelings : dict of str to array-like of shape (n_samples,), or list of them
-        Clusters of the same samples, say by each view alone. NaN or None where a sample is not clustered, because it lacks the
-        view;
-        noise (-1) counts as a cluster of its own.
+        Clusters of the same samples, say by each view alone. NaN or None where a sample is not clustered, because it lacks
+        the view; noise (-1) counts as a cluster of its own.
     adjusted : bool, default=False
         Whether to give one less the adjusted Rand index instead: 0 for equal partitions, 1 on average for unrelated ones.
 

@@ -69,8 +69,7 @@ class HyperplaneKNeighborsClassifier(LabeledNeighbors):
     -----
     Vincent and Bengio (2002), as used by Okun and Priisalu, "Multiple Views in Ensembles of Nearest Neighbor Classifiers"
     (Workshop on Learning with Multiple Views, 2005): distance :math:`\min_a \|x - \bar N - V a\|^2 + \alpha \|a\|^2`. One
-    neighbor
-    gives the nearest neighbor classifier. Ties, by eleven digits, go to the first class.
+    neighbor gives the nearest neighbor classifier. Ties, by eleven digits, go to the first class.
 
     Views stand side by side. A sample that lacks some is compared in those that it has with the training samples that have them
     all. Time per new sample O(n_samples n_features + n_classes (n_neighbors^2 n_features + n_neighbors^3)), in batches.

@@ -42,10 +42,9 @@ class MultiRepresentedKNeighborsClassifier(LabeledNeighbors):
 
     Notes
     -----
-    After Kriegel, Pryakhin and Schubert, "Multi-represented kNN-Classification for Large Class Sets" (2005): the confidence of a
-    class in a view is its share of :math:`\sum 1 / d^2` over the neighbors, those at distance 0 sharing all of it; the weight
-    of a
-    view is :math:`1 + \sum_c p_c \log_{|C|} p_c`, weights adding up to one. Ties go to the first class. Time
+    After Kriegel, Pryakhin and Schubert, "Multi-represented kNN-Classification for Large Class Sets" (2005): the confidence
+    of a class in a view is its share of :math:`\sum 1 / d^2` over the neighbors, those at distance 0 sharing all of it; the
+    weight of a view is :math:`1 + \sum_c p_c \log_{|C|} p_c`, weights adding up to one. Ties go to the first class. Time
     O(n_new n_samples n_features).
 
     Examples
