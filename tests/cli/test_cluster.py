@@ -383,3 +383,45 @@ def test_eigengaps_of_a_part_of_many_samples_and_of_too_few():
     assert eigengaps(views, max_clusters=4, random_state=0).index.tolist() == [2, 3, 4]
     with pytest.raises(ValueError, match="got 2 samples"):
         eigengaps({"song": views["song"][:2]})
+
+
+def test_counts_of_words_in_a_table_are_weighed_like_sparse_ones(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    ids = pd.Index([f"d{i}" for i in range(N)], name="story")
+    paths = []
+    for name in ("page", "links"):
+        words = rng.poisson(0.03 + 0.4 * np.repeat(np.eye(3)[SPECIES], 30, axis=1))
+        words = pd.DataFrame(np.hstack([words, np.eye(N, dtype=int)]), index=ids).add_prefix("w")
+        paths.append(tmp_path / f"{name}.csv")
+        words.rename(columns={"w7": "id"}).to_csv(paths[-1])
+    model, out = tmp_path / "m.coview", tmp_path / "c.csv"
+    assert cluster(*paths, "--method", "k-means", "-n", 3, "-o", out, "-m", model) == 0
+    said = capsys.readouterr().err
+    assert "note: Views 'page', 'links' hold counts, most of them 0: weighed by TF-IDF" in said
+    assert "id story (first column, text, all different)" in said
+    found = pd.read_csv(out, index_col="story")["cluster"]
+    assert adjusted_rand_score(SPECIES, found) > 0.9
+    assert run(["predict", "-m", str(model), str(paths[1]), "-o", str(tmp_path / "p.csv")]) == 0
+    assert adjusted_rand_score(SPECIES, pd.read_csv(tmp_path / "p.csv")["cluster"]) > 0.7
+
+
+def test_what_is_wrong_with_the_data_is_said_once(files, tmp_path, capsys):
+    twice = pd.read_csv(files["song"])
+    twice.iloc[[0, *range(len(twice))]].to_csv(tmp_path / "song.csv", index=False)
+    assert cluster(tmp_path / "song.csv", files["color"], "--id", "bird") == 1
+    assert capsys.readouterr().err.count("has several rows for") == 1
+
+
+def test_samples_too_much_alike_suggest_no_number(files, capsys):
+    assert cluster(files["kind"]) == 1
+    assert "suggest no number of clusters" in (said := capsys.readouterr().err)
+    assert "--n-clusters" in said
+    assert "n_clusters=11" not in said
+    assert cluster(files["kind"], "-n", 3) == 0
+
+
+def test_a_class_among_the_measurements_is_asked_about(files, capsys):
+    assert cluster(files["song"], files["kind"], "-n", 3) == 0
+    assert "Column 'kind' of 'kind' holds categories and counts as a feature." in capsys.readouterr().err
+    assert cluster(files["song"], files["kind"], "--target", "kind", "-n", 3) == 0
+    assert "counts as a feature" not in capsys.readouterr().err

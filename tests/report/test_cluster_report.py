@@ -91,7 +91,8 @@ def test_everything_at_once_and_the_numbers_are_right():
     assert "One view is odd." in page.html
 
 
-def test_the_tree_shows_the_view_of_every_split():
+def test_the_tree_shows_the_view_of_every_split(monkeypatch):
+    monkeypatch.setattr("coview.report._sections_tree._ALL_LEAVES", 39)
     views = two_levels()
     model = HybridHierarchicalClustering(2).fit(views)
     page = page_of(model, views)
@@ -113,6 +114,15 @@ def test_the_tree_shows_the_view_of_every_split():
     assert sum(leaf.startswith("2 samples") for leaf in leaves) == (np.bincount(labels) == 2).sum()
     for name in ("song", "color"):
         assert f">{name}<" in picture
+    assert "a view that many lack splits late or never" in page.html
+
+
+def test_a_tree_of_some_dozen_samples_is_drawn_whole():
+    views = two_levels()
+    complete = views[views.presence.all(axis=1)]
+    page = page_of(model := HybridHierarchicalClustering(2).fit(complete), complete)
+    assert len(rows_of(page, "The splits that are drawn")) - 1 == len(model.linkage_) < N
+    assert "a view that many lack" not in page.html
 
 
 def test_a_small_tree_names_every_sample_with_its_cluster():

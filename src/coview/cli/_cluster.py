@@ -128,7 +128,7 @@ def _check_output(
 
 def _read(ctx: click.Context, data: "TableOptions") -> "TableSet":
     """The data, with labels where they are named; they are no features then."""
-    table_set = read_data(ctx, data, strict=False, unsaid=_HARMLESS)
+    table_set = read_data(ctx, data, strict=False, unsaid=_HARMLESS, errors=False)
     errors = [f for f in table_set.findings if f.level == "error" and f.code not in _HARMLESS]
     if errors:
         raise click.ClickException("\n".join(f"{f.message} {f.advice}".strip() for f in errors[:5]))

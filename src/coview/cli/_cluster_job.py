@@ -15,13 +15,18 @@ if TYPE_CHECKING:
 
 __all__ = ["ClusterJob", "cluster_facts"]
 
+_WIDE = 20  # columns of a table of measurements, of which one of categories is odd
+_COUNTED_COLUMNS, _ZERO_SHARE = 50, 0.8  # of a table of numbers that is taken for counts
 NONE = -1  # the label of samples that belong to no cluster
 
 
-def cluster_facts(views: Any, encoder: Any) -> ClusterFacts:
+def cluster_facts(views: Any) -> ClusterFacts:
     """Return what decides which methods fit."""
     return ClusterFacts(
-        len(views), int((views.presence.sum(axis=1) > 1).sum()), dict(views.n_features), tuple(encoder.sparse_views_)
+        len(views),
+        int((views.presence.sum(axis=1) > 1).sum()),
+        dict(views.n_features),
+        tuple(name for name in views.names if hasattr(views[name], "tocsr")),
     )
 
 
@@ -52,6 +57,8 @@ class ClusterJob:
         self.table_set, self.seed = table_set, seed
         self.notes: list[str] = []
         self.encoder, self.views, self.facts = encoded(table_set)
+        self._note_counts()
+        self._note_classes()
         self.method: ClusterMethod = chosen_cluster_method(method, self.facts)
         self.gaps: pd.Series | None = None
         if self.method.counts and n_clusters is None:
@@ -63,7 +70,13 @@ class ClusterJob:
 
             with warnings.catch_warnings():  # what it has to say of samples, the fit says too
                 warnings.simplefilter("ignore")
-                self.gaps = eigengaps(self.views, **gap_settings(self.facts), random_state=seed)
+                try:
+                    self.gaps = eigengaps(self.views, **gap_settings(self.facts), random_state=seed)
+                except ValueError as error:
+                    raise ValueError(
+                        "These data suggest no number of clusters: the samples are too few, or too much alike. Give the number "
+                        "with --n-clusters."
+                    ) from error
             suggested: Any = self.gaps.idxmax()
             n_clusters = int(suggested)
         self.n_clusters = n_clusters
@@ -87,6 +100,27 @@ class ClusterJob:
             if wide:
                 self._note_narrowed(model)
         return model
+
+    def _note_counts(self) -> None:
+        """Say of which tables of numbers the cells were taken for counts."""
+        told = set(self.facts.sparse_views) - set(self.encoder[0].sparse_views_)
+        counted = [f"'{name}'" for name in self.views.names if name in told]
+        if counted:
+            views = f"View {counted[0]} holds" if len(counted) == 1 else f"Views {', '.join(counted)} hold"
+            self.notes.append(f"{views} counts, most of them 0: weighed by TF-IDF, and compared by their directions.")
+
+    def _note_classes(self) -> None:
+        """Ask whether the one column of categories in a table is a known class that was left in."""
+        if self.table_set.target is not None:
+            return
+        kinds = self.encoder[0].report_
+        for view, columns in kinds.groupby("view", sort=False):
+            named = columns.loc[columns["kind"] == "category", "column"].tolist()
+            if len(named) == 1 and (len(columns) == 1 or len(columns) > _WIDE):
+                self.notes.append(
+                    f"Column '{named[0]}' of '{view}' holds categories and counts as a feature. If it is a class to compare "
+                    f"the clusters with, name it: --target {named[0]}."
+                )
 
     def _note_narrowed(self, model: Any) -> None:
         """Say that the usual widths told nothing apart, and whether others did."""
@@ -199,12 +233,25 @@ def encoded(table_set: "TableSet") -> tuple[Any, Any, ClusterFacts]:
     views = steps.fit_transform(table_set)
     has = views.presence.any(axis=1)
     views = views if has.all() else views[has]
-    return steps, views, cluster_facts(views, steps[0])
+    return steps, views, cluster_facts(views)
 
 
 def _has_counts(values: Any) -> bool:
-    """Whether a table is sparse and holds counts, as of words."""
-    if not hasattr(values, "tocsr"):
+    """Whether a table holds counts, as of words: sparse, or of many columns whose cells are mostly 0."""
+    import numpy as np
+    import pandas as pd
+
+    if hasattr(values, "tocsr"):
+        entries = values.data
+        return bool(len(entries) and (entries >= 1.0).all() and (entries % 1.0 == 0.0).all())
+    if values.shape[1] < _COUNTED_COLUMNS:
         return False
-    entries = values.data
-    return bool(len(entries) and (entries >= 1.0).all() and (entries % 1.0 == 0.0).all())
+    frame = pd.DataFrame(values)
+    if not all(pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes):
+        return False
+    cells = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    cells = cells[~np.isnan(cells).all(axis=1)]
+    zeros = (cells == 0.0).sum()
+    return bool(
+        zeros >= _ZERO_SHARE * cells.size and zeros < cells.size and (cells >= 0.0).all() and (cells % 1.0 == 0.0).all()
+    )

@@ -109,6 +109,7 @@ def read_data(
     labels: bool = True,
     ignored: Sequence[str] = (),
     unsaid: Collection[str] = (),
+    errors: bool = True,
 ) -> "TableSet":
     """Read the data, and say on stderr what was found out about them.
 
@@ -124,6 +125,8 @@ def read_data(
         Columns that are left out of any table that has them, such as the target a model was fitted to.
     unsaid : collection of str, default=()
         Codes of findings that are of no weight for the command.
+    errors : bool, default=True
+        False does not say what is wrong, where the caller ends with it.
 
     Returns
     -------
@@ -140,7 +143,7 @@ def read_data(
     table_set = read_table_set(data if labels else data.without_labels(), strict=strict, ignored=ignored)
     say_files(table_set)
     _say_samples(table_set)
-    _say_findings([finding for finding in table_set.findings if finding.code not in unsaid])
+    _say_findings([f for f in table_set.findings if f.code not in unsaid and (errors or f.level != "error")])
     return table_set
 
 

@@ -14,6 +14,7 @@ from coview.views import Finding, some
 
 __all__ = ["IdChoice", "choose_id", "clean_ids", "find_given", "spaces_in_ids"]
 
+_FEW_NUMBERS = 3
 _NEAR_START = 3  # names that end in "id" count only this far from the left
 
 
@@ -73,7 +74,8 @@ def choose_id(names: Sequence[str], wanted: str | None, where: str, cells_of: Ca
     sure = [place for place, name in enumerate(names) if is_id_name(name)]
     if sure:
         sure.sort(key=lambda place: len(set(cells := cells_of(place))) < len(cells))  # the first that does not repeat
-        return IdChoice(sure[0], names[sure[0]], f"{names[sure[0]]} (by its name)")
+        if not (sure[0] and _counts(cells_of(sure[0])) and _tells_apart(cells_of(0))):
+            return IdChoice(sure[0], names[sure[0]], f"{names[sure[0]]} (by its name)")
     if names and (names[0] == "" or names[0] == "Unnamed: 0"):
         return IdChoice(0, names[0], "the first column (no name, so row names)")
     for place, name in enumerate(names[:_NEAR_START]):
@@ -82,6 +84,16 @@ def choose_id(names: Sequence[str], wanted: str | None, where: str, cells_of: Ca
     if len(names) > 1 and not any(is_number_like(cell) for cell in cells_of(0)):
         return IdChoice(0, names[0], f"{names[0]} (first column, text, all different)", needed=1.0)
     return IdChoice(None)
+
+
+def _counts(cells: list[str]) -> bool:
+    """Whether cells are a few small numbers over and over, as of a word called 'id' among columns of words."""
+    return len(cells) > _FEW_NUMBERS and len(set(cells)) <= _FEW_NUMBERS and all(map(is_number_like, cells))
+
+
+def _tells_apart(cells: list[str]) -> bool:
+    """Whether cells are text, and all different."""
+    return len(set(cells)) == len(cells) and not any(map(is_number_like, cells))
 
 
 def clean_ids(

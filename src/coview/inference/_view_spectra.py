@@ -116,11 +116,11 @@ def co_regularized_spectra(
     Notes
     -----
     Kumar, Rai and Daume, "Co-regularized Multi-view Spectral Clustering" (2011): maximize
-    :math:`\sum_v \mathrm{tr}(U_v^\top L_v U_v) + \lambda \sum_{v < w} \mathrm{tr}(U_v U_v^\top U_w U_w^\top)`, one view at a time, with
-    :math:`L = D^{-1/2} A D^{-1/2}`; with a centroid the others are replaced by :math:`U_*`, the leading eigenvectors of
-    :math:`\sum_v U_v U_v^\top`. Where a sample lacks the other view, that view's directions are what the view's own predict
-    of them by least squares over the samples that have both, so that who has what is no direction to agree on; the rounds
-    then need not increase the objective. Time O(n_iter n_views n^2 n_components).
+    :math:`\sum_v \mathrm{tr}(U_v^\top L_v U_v) + \lambda \sum_{v < w} \mathrm{tr}(U_v U_v^\top U_w U_w^\top)`, one view at a
+    time, with :math:`L = D^{-1/2} A D^{-1/2}`; with a centroid the others are replaced by :math:`U_*`, the leading
+    eigenvectors of :math:`\sum_v U_v U_v^\top`. Where a sample lacks the other view, that view's directions are what the
+    view's own predict of them by least squares over the samples that have both, so that who has what is no direction to
+    agree on; the rounds then need not increase the objective. Time O(n_iter n_views n^2 n_components).
 
     Examples
     --------
@@ -162,8 +162,8 @@ def co_trained_spectra(
     Notes
     -----
     Kumar and Daume, "A Co-training Approach for Multi-view Spectral Clustering" (2011): in each round
-    :math:`S_v = \mathrm{sym}(\sum_{w \ne v} U_w U_w^\top A_v)` and :math:`U_v` from :math:`S_v`, all views from those of the round
-    before. Rows of samples that no other view has stay as they are. Time O(n_iter n_views^2 n^2 n_components).
+    :math:`S_v = \mathrm{sym}(\sum_{w \ne v} U_w U_w^\top A_v)` and :math:`U_v` from :math:`S_v`, all views from those of the
+    round before. Rows of samples that no other view has stay as they are. Time O(n_iter n_views^2 n^2 n_components).
 
     Examples
     --------

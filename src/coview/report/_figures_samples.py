@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from coview.report._looks import ClassLook
 from coview.report._svg import LIGHT, canvas, inline_svg
@@ -43,21 +44,29 @@ def sample_map(
     """
     size = 5.2 if len(places) <= 400 else 3.8
     several = len(markers) > 1
-    entries = len(looks) + (not places["labeled"].all()) + len(markers) * several
+    n_kinds, n_shapes = len(looks) + (not places["labeled"].all()), len(markers) * several
     columns = 2 if max(map(len, [*looks, *(markers if several else ())])) <= 26 else 1
-    with canvas(460, 390 + 18 * -(-entries // columns)) as (figure, (axes,)):
+    beside = columns == 2 and n_shapes > 0  # colors left, shapes right
+    rows = max(n_kinds, n_shapes) if beside else -(-(n_kinds + n_shapes) // columns)
+    with canvas(460, 390 + 18 * rows) as (figure, (axes,)):
         for labeled, face in ((False, False), (True, True)):  # labeled ones on top
             for (name, pattern), part in places[places["labeled"] == labeled].groupby(["class", "pattern"], sort=False):
                 color = LIGHT[looks[str(name)].role]
                 axes.plot(part["x"], part["y"], markers[str(pattern)], color=color, markersize=size, linestyle="",
                           markerfacecolor=color if face else "none", markeredgewidth=1.0, alpha=0.85)  # fmt: skip
-        handles = [
+        kinds = [
             *_handles(axes, {shorten(name, 26): (look.role, "o", True) for name, look in looks.items()}),
             *_handles(axes, {} if places["labeled"].all() else {"label not given": ("muted", "o", False)}),
-            *_handles(
-                axes, {shorten(p, 40): ("muted", marker, True) for p, marker in markers.items()} if several else {}
-            ),
         ]
+        shapes = _handles(
+            axes, {shorten(p, 40): ("muted", marker, True) for p, marker in markers.items()} if several else {}
+        )
+        if beside:
+            blank = [Line2D([], [], linestyle="", label=" ") for _ in range(2 * rows - len(kinds) - len(shapes))]
+            left = rows - len(kinds)
+            handles = [*kinds, *blank[:left], *shapes, *blank[left:]]
+        else:
+            handles = [*kinds, *shapes]
         axes.set_xticks([])
         axes.set_yticks([])
         axes.set_xlabel(labels[0])

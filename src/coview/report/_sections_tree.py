@@ -15,7 +15,7 @@ from coview.report._words import counted, listed, shorten
 
 __all__ = ["tree_section"]
 
-_DRAWN_LEAVES = 36
+_DRAWN_LEAVES, _ALL_LEAVES = 36, 48  # leaves of a part of the tree; samples up to which all of it is drawn
 TOGETHER = "all views together"
 
 
@@ -25,7 +25,7 @@ def tree_section(clusters: Clusters) -> Section | None:
     if not hasattr(model, "linkage_") or len(model.linkage_) < 2:
         return None
     n = len(model.linkage_) + 1
-    leaves = min(_DRAWN_LEAVES, n)
+    leaves = n if n <= _ALL_LEAVES else _DRAWN_LEAVES
     groups = model.labels_at(leaves)
     splits = getattr(model, "split_views_", None)
     order, inner = _upper_nodes(model.linkage_, groups)
@@ -39,6 +39,10 @@ def tree_section(clusters: Clusters) -> Section | None:
         "Lengths mean nothing: every split is one step further left than the splits below it. Leaves are samples, or groups that "
         "are split no further here, with the cluster they belong to."
     )
+    if splits is not None and not clusters.views.presence.all():
+        text += (
+            " A view can split only groups whose samples all have it, so a view that many lack splits late or never."
+        )
     table = _split_table(model, [node - n for node in inner], splits)
     picture = Picture("How the samples split.", _reading(nodes, splits is not None), (svg,), table)
     return Section("tree", "The tree", (text,), (picture,))
