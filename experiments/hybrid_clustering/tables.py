@@ -34,8 +34,7 @@ Phonemes: purity of the dendrogram (mean share of a pair's class in the smallest
 with the classes of Rabiner and Juang; in brackets what {N_SHUFFLES} random deals of the classes give, mean ± standard deviation.
 Similarity of the parts of a split is the inverse of its goodness, splits of two phonemes left out; smaller is better.
 Pages: entropy of the classes inside clusters in bits, mean ± standard error over draws of pages; "below" and "above" where a
-paired
-two-sided t test against the best single view has p < {_ALPHA:g}."""
+paired two-sided t test against the best single view has p < {_ALPHA:g}."""
 
 
 def reproduce(data: Path, *, repeats: int, seed: int, jobs: int, echo: Callable[[str], None]) -> dict[str, Any]:

@@ -157,9 +157,14 @@ def test_noise_is_no_cluster():
 def test_many_clusters_share_a_look_and_are_all_listed():
     rng = np.random.default_rng(0)
     views = {"a": 20.0 * np.repeat(np.arange(12.0), 4)[:, None] + rng.normal(size=(48, 1))}
-    page = page_of(MultiViewKMeans(12, random_state=0).fit(views), views)
+    page = page_of(model := MultiViewKMeans(12, random_state=0).fit(views), views)
     assert len(rows_of(page, "Clusters, and")) == 13
     assert "other clusters" in page.html
+    picture = next(figure for figure in page.figures if "Map of samples." in figure)
+    shared = {int(number) for number in re.findall(r">(\d+)<", picture.split("</svg>")[0])}
+    sizes = np.bincount(model.labels_)
+    assert len(shared) == 7
+    assert max(sizes[list(shared)]) <= min(np.delete(sizes, list(shared)))
 
 
 def test_names_that_would_be_markup_are_text():

@@ -22,7 +22,7 @@ _MOST_BARS = 300
 
 def sample_map(
     places: pd.DataFrame, looks: Mapping[str, ClassLook], markers: Mapping[str, str], *, title: str, key: str,
-    description: str, labels: tuple[str, str],
+    description: str, labels: tuple[str, str], words: Mapping[str, tuple[float, float]] | None = None,
 ) -> str:  # fmt: skip
     """Samples in two directions, colored by class, shaped by the views they have; hollow where the label is unknown.
 
@@ -37,6 +37,8 @@ def sample_map(
         Heading, id prefix and text alternative.
     labels : tuple of str
         Names of the two directions.
+    words : dict of str to tuple of float, default=None
+        What is written into the picture, and where.
 
     Returns
     -------
@@ -69,6 +71,9 @@ def sample_map(
             handles = [*kinds, *shapes]
         axes.set_xticks([])
         axes.set_yticks([])
+        for word, (x, y) in (words or {}).items():
+            axes.text(x, y, word, ha="center", va="center", fontsize=9, fontweight="bold", color=LIGHT["ink"],
+                      bbox={"facecolor": LIGHT["paper"], "edgecolor": "none", "alpha": 0.7, "pad": 0.8})  # fmt: skip
         axes.set_xlabel(labels[0])
         axes.set_ylabel(labels[1])
         axes.margins(0.04)

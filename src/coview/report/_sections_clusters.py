@@ -40,6 +40,7 @@ OUTSIDE = "no cluster"
 OTHER_CLUSTERS, OTHER_PATTERNS = "other clusters", "other patterns"
 ALL_VIEWS = "all views"
 _MAPPED_SAMPLES = 1200
+_NUMBERED_CLUSTERS = 15
 _LISTED_SAMPLES = 500
 
 
@@ -198,11 +199,13 @@ def map_section(clusters: Clusters) -> Section | None:
         f"The nearest samples of a sample are in its cluster in {agreement['share']:.0%} of the cases "
         f"({agreement['chance']:.0%} by chance)."
     )
+    if OTHER_CLUSTERS in looks:
+        reading += " Numbers stand in the middle of the clusters that share a color."
     if len(rows) < n:
         reading += f" {len(rows):,} of {n:,} samples are drawn."
     svg = sample_map(
         places, looks, shapes, title="Samples by likeness", key="cluster-map", description=reading,
-        labels=("second eigenvector", "third eigenvector"),
+        labels=("second eigenvector", "third eigenvector"), words=_numbers(places),
     )  # fmt: skip
     shown = places.head(_LISTED_SAMPLES)
     columns: Columns = {
@@ -216,6 +219,14 @@ def map_section(clusters: Clusters) -> Section | None:
         "were found. Clusters may lie apart in directions that are not drawn."
     )
     return Section("map", "Where the samples lie", (text,), (Picture("Map of samples.", reading, (svg,), table),))
+
+
+def _numbers(places: pd.DataFrame) -> dict[str, tuple[float, float]]:
+    """Numbers of the larger clusters without a color of their own, and the middle of each."""
+    other = places[places["class"] == OTHER_CLUSTERS]
+    largest = other["cluster"].value_counts().index[:_NUMBERED_CLUSTERS]
+    middles = other.groupby("cluster")[["x", "y"]].median().loc[largest]
+    return {str(name).removeprefix("cluster "): (float(x), float(y)) for name, x, y in middles.itertuples()}
 
 
 def _patterns(views: Views) -> pd.Series:
