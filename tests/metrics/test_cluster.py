@@ -42,7 +42,7 @@ def test_does_not_depend_on_names_or_order():
     ("classes", "clusters", "message"),
     [
         ([0, 1], [0], "labels_true has 2 samples, labels 1"),
-        ([0, None], [0, 0], "1 of 2 labels are missing"),
+        ([0, None], [0, 0], "1 of 2 labels are missing in labels_true. Leave out"),
         ([], [], "at least one"),
         ([[0, 1]], [[0, 1]], "one label per sample"),
     ],

@@ -43,6 +43,10 @@ def test_extremes():
     assert np.isnan(class_cophenetic_correlation(tree, list("aaaa")))
     with pytest.raises(ValueError, match="3 merges is a tree of 4 samples, and labels_true has 5"):
         dendrogram_purity(tree, list("abcde"))
+    with pytest.raises(ValueError, match="2 of 4 classes in labels_true are missing"):
+        dendrogram_purity(tree, ["a", None, "a", np.nan])
+    with pytest.raises(ValueError, match=r"four columns.*\(3, 3\)"):
+        class_cophenetic_correlation(np.asarray(tree)[:, :3], list("abcd"))
     with pytest.raises(ValueError, match="two at least"):
         dendrogram_purity(np.empty((0, 4)), ["a"])
 

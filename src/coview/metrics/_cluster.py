@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.special import entr
@@ -52,6 +53,11 @@ def cluster_entropy(labels_true: ArrayLike, labels: ArrayLike) -> float:
     for name, values in (("labels_true", labels_true), ("labels", labels)):
         if np.ndim(values) != 1 or not len(np.asarray(values, dtype=object)):
             raise ValueError(f"{name} must be one label per sample, at least one; got shape {np.shape(values)}.")
+        missing = int(pd.isna(np.asarray(values, dtype=object)).sum())
+        if missing:
+            raise ValueError(
+                f"{missing} of {len(np.asarray(values))} labels are missing in {name}. Leave out those samples in both."
+            )
         with warnings.catch_warnings():  # nearly as many clusters as samples are no sign of a regression here
             warnings.filterwarnings("ignore", message="The number of unique classes")
             codes.append(encode_labels(values, allow_missing=False)[1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["class_cophenetic_correlation", "dendrogram_purity"]
@@ -29,7 +30,7 @@ def dendrogram_purity(linkage: ArrayLike, labels_true: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If the tree has another number of samples than there are labels.
+        If the tree has another number of samples than there are labels, or a label is missing.
 
     Notes
     -----
@@ -69,7 +70,7 @@ def class_cophenetic_correlation(linkage: ArrayLike, labels_true: ArrayLike) -> 
     Raises
     ------
     ValueError
-        If the tree has another number of samples than there are labels.
+        If the tree has another number of samples than there are labels, or a label is missing.
 
     Notes
     -----
@@ -96,8 +97,16 @@ def class_cophenetic_correlation(linkage: ArrayLike, labels_true: ArrayLike) -> 
 
 def _class_counts(linkage: Any, labels_true: Any) -> tuple[Array, NDArray[np.intp], NDArray[np.intp]]:
     """Samples of each class below every node, leaves first; children of the nodes; numbers of the classes."""
-    tree = np.asarray(linkage, dtype=np.float64).reshape(-1, 4)
-    _, codes = np.unique(np.asarray(labels_true).astype(str), return_inverse=True)
+    tree = np.asarray(linkage, dtype=np.float64)
+    if tree.ndim != 2 or tree.shape[1] != 4:
+        raise ValueError(
+            f"linkage must have four columns, as scipy.cluster.hierarchy has them; got shape {tree.shape}."
+        )
+    classes = np.asarray(labels_true, dtype=object)
+    missing = int(pd.isna(classes).sum())
+    if missing:
+        raise ValueError(f"{missing} of {len(classes)} classes in labels_true are missing, and pairs need both.")
+    _, codes = np.unique(classes.astype(str), return_inverse=True)
     n = len(codes)
     if len(tree) != n - 1 or n < 2:
         raise ValueError(
