@@ -131,3 +131,16 @@ def test_eigenvalues_that_crowd_in_a_large_matrix_are_refused(monkeypatch):
     matrix = crowded(420)
     with pytest.raises(ValueError, match=r"6 leading eigenvalues of a matrix of order 420 .* widen sigma"):
         leading_eigenpairs_of_operator(lambda v: matrix @ v + v, 420, 6)
+
+
+def test_crowded_eigenvalues_of_a_product_are_those_of_the_matrix():
+    """A graph of few different samples: nearly all eigenvalues are the same, and the search gives way to the dense solver."""
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.integers(0, 40, 600), rng.integers(0, 2, 600)]) * 1.0
+    affinity = np.exp(-((rows[:, None] - rows[None]) ** 2).sum(axis=2) / 2.0)
+    np.fill_diagonal(affinity, 0.0)
+    scale = 1.0 / np.sqrt(affinity.sum(axis=0))[:, None]
+    values, vectors = largest_eigenpairs(lambda x: scale * (affinity @ (scale * x)), 600, 50, 40)
+    expected = np.linalg.eigvalsh(scale * affinity * scale.T)[::-1]
+    np.testing.assert_allclose(values[:50], expected[:50], atol=1e-8)
+    np.testing.assert_allclose(scale * (affinity @ (scale * vectors)), vectors * values[:50], atol=1e-6)

@@ -118,7 +118,9 @@ def largest_eigenpairs(
         values, vectors = values[::-1], vectors[:, ::-1]
         return values, _with_signs(vectors[:, :k])
     # With 1 added none is negative, so that none is cut.
-    values, vectors = leading_eigenpairs_of_operator(lambda x: product(x[:, None])[:, 0] + x, n, k + further)
+    values, vectors = leading_eigenpairs_of_operator(
+        lambda x: product(x.reshape(-1, 1))[:, 0] + x.ravel(), n, k + further
+    )
     return values - 1.0, vectors[:, :k]
 
 
