@@ -104,7 +104,7 @@ def test_no_cluster_is_left_empty_and_identical_samples_are_allowed():
 
 def test_bad_input():
     blocks, presence, _ = draw(6)
-    with pytest.raises(ValueError, match="n_samples=6 must be at least n_clusters=7"):
+    with pytest.raises(ValueError, match="n_samples=6 is too few for n_clusters=7: ask for 6 or fewer"):
         MultiViewKMeans(7).fit(blocks)
     with pytest.raises(ValueError, match="init must hold one table of centers per view"):
         MultiViewKMeans(2, init=[np.ones((2, 3))]).fit(blocks)

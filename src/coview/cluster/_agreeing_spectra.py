@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, MultiViewEstimator, StrOptions
 from coview.cluster._affinities import ViewAffinity
+from coview.cluster._refusals import check_enough_samples
 from coview.cluster._rounding import fit_rounding
 from coview.cluster._spectral_views import (
     affinities_to_training,
@@ -81,10 +82,7 @@ class _AgreeingSpectra(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
         """
         self._validate_params()
         views = self._validate_views(X, reset=True)
-        if len(views) < max(2, self.n_clusters):
-            raise ValueError(
-                f"n_samples={len(views)} is too few for n_clusters={self.n_clusters}: two at least, one each."
-            )
+        check_enough_samples(len(views), self.n_clusters, least=2)
         random_state = check_random_state(self.random_state)
         self._affinities = fit_affinities(self, views, random_state, constant_views=self._constant_views)
         self._presence = np.asarray(views.presence)

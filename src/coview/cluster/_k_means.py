@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, MultiViewEstimator, StrOptions
-from coview.cluster._refusals import check_has_view, count_different, refuse_unlinked_views
+from coview.cluster._refusals import check_enough_samples, check_has_view, count_different, refuse_unlinked_views
 from coview.cluster._rounding import first_appearance
 from coview.inference import MeansView, multi_view_k_means
 from coview.views import Views, numbers_per_view
@@ -130,8 +130,7 @@ class MultiViewKMeans(ClusterMixin, MultiViewEstimator):  # type: ignore[misc]
         views = self._validate_views(X, reset=True)
         check_has_view(views)
         refuse_unlinked_views(views)
-        if len(views) < self.n_clusters:
-            raise ValueError(f"n_samples={len(views)} must be at least n_clusters={self.n_clusters}.")
+        check_enough_samples(len(views), self.n_clusters)
         # Distances are taken from each view's mean: far from the origin they would be differences of large numbers.
         self._offsets = [_offset(views[name], self.geometry) for name in views.names]
         self.view_weights_ = self._weights(views)

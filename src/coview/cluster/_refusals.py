@@ -14,6 +14,7 @@ from coview.linalg import as_dense
 from coview.views import Views, some
 
 __all__ = [
+    "check_enough_samples",
     "check_has_view",
     "count_different",
     "is_constant",
@@ -21,6 +22,16 @@ __all__ = [
     "refuse_few_different",
     "refuse_unlinked_views",
 ]
+
+
+def check_enough_samples(n_samples: int, n_clusters: int, *, least: int = 1) -> None:
+    """Raise where there are fewer samples than clusters, or than the method needs."""
+    if n_samples < n_clusters:
+        raise ValueError(
+            f"n_samples={n_samples} is too few for n_clusters={n_clusters}: ask for {n_samples} or fewer clusters."
+        )
+    if n_samples < least:
+        raise ValueError(f"n_samples={n_samples} is too few: samples are compared with each other, {least} at least.")
 
 
 def check_has_view(views: Views) -> None:

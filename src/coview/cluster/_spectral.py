@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coview.base import Interval, MultiViewEstimator, StrOptions
+from coview.cluster._refusals import check_enough_samples
 from coview.cluster._rounding import fit_rounding
 from coview.cluster._spectral_views import Anchors, FusedGraph, LinkedGraph, check_similar_to_something
 from coview.inference import mean_of_rows
@@ -186,10 +187,7 @@ class MultiViewSpectralClustering(ClusterMixin, MultiViewEstimator):  # type: ig
         return self
 
     def _check_combinations(self, n_samples: int) -> None:
-        if n_samples < max(2, self.n_clusters):
-            raise ValueError(
-                f"n_samples={n_samples} is too few for n_clusters={self.n_clusters}: two samples at least, and one each."
-            )
+        check_enough_samples(n_samples, self.n_clusters, least=2)
         if self.paired_rows != "mean" and self.paired_rows not in self.view_names_:
             raise ValueError(
                 f"paired_rows must be 'mean' or a view, one of {self.view_names_}; got {self.paired_rows!r}."
