@@ -36,7 +36,8 @@ def check_enough_samples(n_samples: int, n_clusters: int, *, least: int = 1) -> 
 
 def check_has_view(views: Views) -> None:
     """Raise unless every sample has a view: without one, nothing says where it belongs."""
-    check_answerable(np.asarray(views.presence.any(axis=1)), views, "raise", "Leave them out.")
+    has = np.asarray(views.presence.any(axis=1))
+    check_answerable(has, views, "raise", "Leave them out.", usable="to be placed by")
 
 
 def count_different(views: Views, enough: int) -> int:
