@@ -18,6 +18,8 @@ Places = NDArray[np.intp]
 
 # Places scored anew after each choice.
 SHORTLIST = 50
+# Worths that agree to so many digits, in units of the largest, are the same.
+_DIGITS = 8
 
 
 class Scores(Protocol):
@@ -97,7 +99,8 @@ def choose(
 ) -> list[Choice]:
     """Fill a basket with at most ``n`` places, each chosen on the posterior that those before it would leave.
 
-    Ties of utility per cost go to the larger utility, further ones to chance.
+    Ties of utility per cost go to the larger utility, further ones to chance. With look-ahead the same places in another order
+    are worth the same: what is worth more by itself comes first.
     """
     utilities = scores.utilities(basket.open())
     luck = np.arange(len(utilities))
@@ -111,10 +114,14 @@ def choose(
         if scores.updates and (found or look_ahead):
             candidates = _best(candidates, utilities, basket, by, shortlist)
             utilities[candidates] = scores.score(candidates)
-        totals, prices = utilities[candidates], basket.prices[candidates]
+        own, prices = utilities[candidates], basket.prices[candidates]
+        totals = own
         if look_ahead:
             totals, prices = _with_following(scores, basket, candidates, utilities, by, shortlist, look_ahead)
-        first = np.lexsort((luck[candidates], -_known(totals), -_ordering(totals, prices, by)))[0]
+        keys = [_ordering(totals, prices, by), _known(totals)]
+        if look_ahead:
+            keys = [*map(_to_digits, keys), _known(own)]
+        first = np.lexsort((luck[candidates], *(-key for key in reversed(keys))))[0]
         best = int(candidates[first])
         found.append(Choice(best, float(utilities[best]), float(basket.prices[best]), float(totals[first])))
         basket.add(best)
@@ -169,6 +176,13 @@ def _with_following(
 def _ordering(utilities: Array, prices: Array, by: str) -> Array:
     """What places are chosen by, -inf for those without a utility."""
     return _known(utilities if by == "utility" else per_cost(utilities, prices))
+
+
+def _to_digits(values: Array) -> Array:
+    """Values to the digits that do not depend on the order in which places were added."""
+    finite = np.abs(values[np.isfinite(values)])
+    unit = float(finite.max(initial=0.0)) or 1.0
+    return np.asarray(np.round(values / unit, _DIGITS))
 
 
 def _known(values: Array) -> Array:
